@@ -1,0 +1,21 @@
+"""h, g and f. Imports `games`, for shapes and ranges only."""
+
+from .base import Model, Network, Params, functional, num_parameters
+from .conv import RESNETS, cnn, resnet
+from .heads import Head, categorical, scalar
+from .mlp import mlp
+
+__all__ = [
+    "RESNETS",
+    "Head",
+    "Model",
+    "Network",
+    "Params",
+    "categorical",
+    "cnn",
+    "functional",
+    "mlp",
+    "num_parameters",
+    "resnet",
+    "scalar",
+]
