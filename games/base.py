@@ -86,19 +86,22 @@ class BoardGame:
         return state.replace(observation=self._observe(state))
 
     def step(self, state: Any, action: Array, key: Array | None = None) -> Any:
-        """Plays `action` (`[]` int32); total: ended games stay, an illegal move loses."""
+        """Plays `action` (`[]` int32); total: ended games stay, an illegal move loses.
+
+        An illegal move ends the game where it stands: the board and the player to move stay.
+        """
         del key  # The rules are deterministic.
         done = state.terminated | state.truncated
-        moved = self._step(state, action)
+        illegal = ~done & ~state.legal_action_mask[action]
         forfeit = jnp.ones(self.num_players).at[state.current_player].set(-1.0)
-        illegal = ~state.legal_action_mask[action]
-        moved = moved.replace(
-            terminated=moved.terminated | illegal,
-            rewards=jnp.where(illegal, forfeit, moved.rewards),
+        kept = state.replace(
+            terminated=state.terminated | illegal,
+            rewards=jnp.where(illegal, forfeit, 0.0),
         )
-        frozen = state.replace(rewards=jnp.zeros_like(state.rewards))
-        state = jax.tree.map(lambda kept, new: jnp.where(done, kept, new), frozen, moved)
-        state = state.replace(legal_action_mask=state.legal_action_mask | state.terminated)
+        moved = self._step(state, action)
+        state = jax.tree.map(lambda old, new: jnp.where(done | illegal, old, new), kept, moved)
+        ended = state.terminated | state.truncated
+        state = state.replace(legal_action_mask=state.legal_action_mask | ended)
         return state.replace(observation=self._observe(state))
 
     def _init(self, key: Array) -> Any:
@@ -125,11 +128,12 @@ class BoardGame:
         Raises:
             ValueError: if `text` names no action; the message says what is allowed.
         """
-        names = {self.action_to_string(a): a for a in range(self.num_actions)}
+        names = [self.action_to_string(a) for a in range(self.num_actions)]
         if text.strip().lower() not in names:
-            first, *_, last = names
-            raise ValueError(f"no move {text!r} in {self.id}; moves are written {first} to {last}")
-        return names[text.strip().lower()]
+            raise ValueError(
+                f"no move {text!r} in {self.id}; moves are written {names[0]} to {names[-1]}"
+            )
+        return names.index(text.strip().lower())
 
     def to_string(self, state: Any) -> str:
         """A text picture of one position."""

@@ -31,6 +31,24 @@ def stones(board: Array, colour: Array) -> Array:
     return jnp.stack([board == colour, board == 1 - colour], axis=-1)
 
 
+def completes_line(own: Array, row: Array, column: Array, length: int) -> Array:
+    """Whether the stone just placed at `row, column` stands in a line of `length` or more.
+
+    Looks only at the `4 * (2 * length - 1)` cells around it. `own` is `[height, width]` bool.
+    """
+    height, width = own.shape
+    # The margin on the right serves as the next row's margin on the left as well, so that each
+    # direction is one constant stride through the flat board and no line runs round an edge.
+    margin = length - 1
+    stride = width + margin
+    flat = jnp.pad(own, ((length, margin), (0, margin))).ravel()
+    steps = np.array([1, stride - 1, stride, stride + 1])
+    offsets = steps[:, None] * np.arange(-margin, length)
+    lines = flat[(row + length) * stride + column + offsets.astype(np.int32)]
+    runs = [lines[:, start : start + length] for start in range(length)]
+    return jnp.stack([run.all(axis=1) for run in runs]).any()
+
+
 def cell_to_string(cell: int, height: int, width: int) -> str:
     """Column letter and row number counted from the bottom: `a1` is the lower left."""
     row, column = divmod(int(cell), width)
