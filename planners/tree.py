@@ -1,0 +1,316 @@
+"""A search tree for a batch of games, stored node by node, and the loop that grows it.
+
+The contract is mctx's (https://github.com/google-deepmind/mctx). The node made by simulation `i`
+has index `i + 1` in every game, so growing the tree writes one row of each array; what a parent
+knows of its children is read through their indices and stored nowhere else. `B` is the batch, `N`
+the number of simulations, `A` the number of actions.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+import mctx
+
+Array = jax.Array
+ScoreFn = Callable[["Node", Array | None], Array]
+"""Scores the actions of a node, `(node, keys) -> [B, A]`; the highest legal one is taken."""
+
+UNVISITED = -1
+
+
+class Node(NamedTuple):
+    """One node of each game, which need not be the same one, as a score sees it.
+
+    Attributes:
+        visit_counts: `[B, A]` float32, visits through each action.
+        qvalues: `[B, A]`, reward + discount * value of the child, for the player to move at this
+            node; 0 where the action is unvisited.
+        prior_logits: `[B, A]`, the network's; the lowest finite value marks illegal actions.
+        visits: `[B]` float32, visits of the node itself, its own evaluation included.
+        value: `[B]`, mean of what was backed up, for the player to move.
+        raw_value: `[B]`, the network's, for the player to move.
+    """
+
+    visit_counts: Array
+    qvalues: Array
+    prior_logits: Array
+    visits: Array
+    value: Array
+    raw_value: Array
+
+    @property
+    def legal(self) -> Array:
+        """`[B, A]` bool."""
+        return self.prior_logits > jnp.finfo(self.prior_logits.dtype).min
+
+
+class Summary(NamedTuple):
+    """The root after a search: `visit_counts`, `visit_probs`, `qvalues` `[B, A]`; `value` `[B]`.
+
+    Values are for the player to move at the root.
+    """
+
+    visit_counts: Array
+    visit_probs: Array
+    value: Array
+    qvalues: Array
+
+
+class Tree(NamedTuple):
+    """The trees of a batch, node-major.
+
+    At the depth limit a leaf is evaluated again at each visit: the new node then takes the old
+    one's place in `children`, and the old one is no longer part of the tree.
+
+    Attributes:
+        children: `[N + 1, B, A]` int32, index of the node behind an action, or `UNVISITED`.
+        prior_logits: `[N + 1, B, A]`, of the node.
+        visits: `[N + 1, B]` float32.
+        values: `[N + 1, B]`, for the player to move at the node.
+        raw_values: `[N + 1, B]`, the network's, for the player to move at the node.
+        rewards: `[N + 1, B]`, of the move into the node, for the player who made it.
+        discounts: `[N + 1, B]`, of the move into the node: turns a value of the node into one for
+            the player who made the move; 0 if the move ended the game.
+        embeddings: `[N + 1, B, ...]`, any pytree.
+    """
+
+    children: Array
+    prior_logits: Array
+    visits: Array
+    values: Array
+    raw_values: Array
+    rewards: Array
+    discounts: Array
+    embeddings: Any
+
+    def node(self, index: Array) -> Node:
+        """The statistics of node `index` `[B]`."""
+        children = _of_each_game(self.children, index)
+        child = jnp.maximum(children, 0)
+        reward, discount, value, visits = (
+            _of_each_game(x, child)
+            for x in (self.rewards, self.discounts, self.values, self.visits)
+        )
+        visited = children != UNVISITED
+        return Node(
+            visit_counts=jnp.where(visited, visits, 0.0),
+            qvalues=jnp.where(visited, reward + discount * value, 0.0),
+            prior_logits=_of_each_game(self.prior_logits, index),
+            visits=_of_each_game(self.visits, index),
+            value=_of_each_game(self.values, index),
+            raw_value=_of_each_game(self.raw_values, index),
+        )
+
+    @property
+    def root(self) -> Node:
+        """The statistics of the root."""
+        return self.node(jnp.zeros(self.visits.shape[1], jnp.int32))
+
+    def summary(self) -> Summary:
+        """What mctx's `Tree.summary` says of the root."""
+        root = self.root
+        total = root.visit_counts.sum(axis=-1, keepdims=True)
+        uniform = 1.0 / root.visit_counts.shape[-1]
+        probs = jnp.where(total > 0, root.visit_counts / jnp.maximum(total, 1.0), uniform)
+        return Summary(root.visit_counts, probs, root.value, root.qvalues)
+
+
+def mask_logits(logits: Array, invalid_actions: Array) -> Array:
+    """Shifts the largest logit to 0 and gives invalid actions the lowest finite one."""
+    logits = logits - logits.max(axis=-1, keepdims=True)
+    return jnp.where(invalid_actions, jnp.finfo(logits.dtype).min, logits)
+
+
+def search(
+    params: Any,
+    key: Array,
+    root: mctx.RootFnOutput,
+    recurrent_fn: mctx.RecurrentFn,
+    num_simulations: int,
+    *,
+    root_score_fn: ScoreFn,
+    interior_score_fn: ScoreFn,
+    max_depth: int | None = None,
+    invalid_actions: Array | None = None,
+    keyed: bool = False,
+) -> Tree:
+    """Grows a tree of `num_simulations` nodes under each root.
+
+    No game's answer depends on the others in its batch, and a batch may be spread over devices
+    with `jax.shard_map`. A finished game is searched on like any other: its `discount` of 0 keeps
+    what follows from counting.
+
+    Args:
+        params: handed to `recurrent_fn`.
+        key: one key; each simulation hands a fresh one to `recurrent_fn`, derived as in mctx.
+        root: `prior_logits [B, A]`, `value [B]` for the player to move, `embedding [B, ...]`.
+        recurrent_fn: `(params, key, action [B], embedding) -> (mctx.RecurrentFnOutput, embedding)`;
+            its reward is for the player who moved, its value for the player to move next.
+        num_simulations: N, at least 1.
+        root_score_fn: scores the root's actions.
+        interior_score_fn: scores the actions of every other node.
+        max_depth: the most moves from the root to a leaf; unlimited by default.
+        invalid_actions: `[B, A]`, nonzero where the root's actions are not to be visited.
+        keyed: hand a key for each game, `[B]`, to the scores, derived as in mctx; None otherwise.
+    """
+    chex.assert_rank([root.prior_logits, root.value], [2, 1])
+    batch_size = root.value.shape[0]
+    if invalid_actions is not None:
+        chex.assert_equal_shape([root.prior_logits, invalid_actions])
+        root = root.replace(prior_logits=mask_logits(root.prior_logits, invalid_actions))
+
+    def simulate(simulation, carry):
+        key, tree = carry
+        key, descend_key, expand_key = jax.random.split(key, 3)
+        keys = jax.random.split(descend_key, batch_size) if keyed else None
+        leaf = simulation + 1
+        descent = _descend(
+            tree, leaf, keys, root_score_fn, interior_score_fn, max_depth or num_simulations
+        )
+        tree = _expand(tree, leaf, descent, params, expand_key, recurrent_fn)
+        return key, _backup(tree, leaf, descent)
+
+    return jax.lax.fori_loop(0, num_simulations, simulate, (key, _plant(root, num_simulations)))[1]
+
+
+class _Descent(NamedTuple):
+    """A walk from the root in every game at once; games whose walk is over wait for the others.
+
+    Attributes:
+        level: `[]` int32, moves made by the longest walk.
+        depth: `[B]` int32, moves made by each walk.
+        parent, action: `[B]` int32, the last move made.
+        walking: `[B]` bool, the last move led to a node from which the walk goes on.
+        path: `[max_depth + 1, B]` int32, the node after each number of moves.
+        keys: `[B]` or None.
+    """
+
+    level: Array
+    depth: Array
+    parent: Array
+    action: Array
+    walking: Array
+    path: Array
+    keys: Array | None
+
+
+def _descend(
+    tree: Tree,
+    leaf: Array,
+    keys: Array | None,
+    root_score_fn: ScoreFn,
+    interior_score_fn: ScoreFn,
+    max_depth: int,
+) -> _Descent:
+    """Walks down by the highest scores to an action not yet visited, or to `max_depth`."""
+
+    def move(walk: _Descent, score_fn: ScoreFn) -> _Descent:
+        keys, score_keys = walk.keys, None
+        if keys is not None:
+            keys, score_keys = jax.vmap(jax.random.split, out_axes=1)(keys)
+        index = walk.path[walk.level]
+        node = tree.node(index)
+        scores = jnp.where(node.legal, score_fn(node, score_keys), -jnp.inf)
+        action = jnp.argmax(scores, axis=-1).astype(jnp.int32)
+        child = tree.children[index, jnp.arange(index.shape[0]), action]
+        level = walk.level + 1
+        walking = walk.walking & (child != UNVISITED) & (level < max_depth)
+        return _Descent(
+            level=level,
+            depth=walk.depth + walk.walking,
+            parent=jnp.where(walk.walking, index, walk.parent),
+            action=jnp.where(walk.walking, action, walk.action),
+            walking=walking,
+            path=walk.path.at[level].set(jnp.where(walking, child, leaf)),
+            keys=keys,
+        )
+
+    zeros = jnp.zeros(tree.visits.shape[1], jnp.int32)
+    path = jnp.zeros((max_depth + 1, zeros.size), jnp.int32)
+    start = _Descent(jnp.int32(0), zeros, zeros, zeros, zeros == 0, path, keys)
+    return jax.lax.while_loop(
+        lambda walk: walk.walking.any(),
+        lambda walk: move(walk, interior_score_fn),
+        move(start, root_score_fn),
+    )
+
+
+def _plant(root: mctx.RootFnOutput, num_simulations: int) -> Tree:
+    """A tree of the root alone; rows not yet made repeat it, so that reading them is harmless."""
+
+    def rows(x: Array) -> Array:
+        return jnp.broadcast_to(x, (num_simulations + 1, *x.shape))
+
+    return Tree(
+        children=rows(jnp.full(root.prior_logits.shape, UNVISITED, jnp.int32)),
+        prior_logits=rows(root.prior_logits),
+        visits=rows(jnp.ones_like(root.value)),
+        values=rows(root.value),
+        raw_values=rows(root.value),
+        rewards=rows(jnp.zeros_like(root.value)),
+        discounts=rows(jnp.zeros_like(root.value)),
+        embeddings=jax.tree.map(rows, root.embedding),
+    )
+
+
+def _expand(
+    tree: Tree,
+    leaf: Array,
+    descent: _Descent,
+    params: Any,
+    key: Array,
+    recurrent_fn: mctx.RecurrentFn,
+) -> Tree:
+    """Makes node `leaf` of every game behind the last move of its walk."""
+    lanes = jnp.arange(descent.parent.shape[0])
+    parent, action = descent.parent, descent.action
+    embedding = jax.tree.map(lambda x: _of_each_game(x, parent), tree.embeddings)
+    output, embedding = recurrent_fn(params, key, action, embedding)
+    chex.assert_equal_shape([output.prior_logits, tree.prior_logits[0]])
+    chex.assert_equal_shape([output.value, output.reward, output.discount, tree.values[0]])
+    replaced = tree.children[parent, lanes, action]
+    earlier = _of_each_game(tree.visits, jnp.maximum(replaced, 0))
+
+    def put(rows: Array, row: Array) -> Array:
+        return jax.lax.dynamic_update_index_in_dim(rows, row.astype(rows.dtype), leaf, 0)
+
+    return tree._replace(
+        children=tree.children.at[parent, lanes, action].set(leaf),
+        prior_logits=put(tree.prior_logits, output.prior_logits),
+        visits=put(tree.visits, jnp.where(replaced == UNVISITED, 0.0, earlier) + 1.0),
+        values=put(tree.values, output.value),
+        raw_values=put(tree.raw_values, output.value),
+        rewards=put(tree.rewards, output.reward),
+        discounts=put(tree.discounts, output.discount),
+        embeddings=jax.tree.map(put, tree.embeddings, embedding),
+    )
+
+
+def _backup(tree: Tree, leaf: Array, descent: _Descent) -> Tree:
+    """Adds the leaf's value to the mean of every node above it, deepest level first."""
+    lanes = jnp.arange(descent.depth.shape[0])
+
+    def ascend(carry):
+        level, value, visits, values = carry
+        child, parent = descent.path[level], descent.path[level - 1]
+        on_path = level <= descent.depth
+        reward, discount = (_of_each_game(x, child) for x in (tree.rewards, tree.discounts))
+        value = jnp.where(on_path, reward + discount * value, value)
+        count, mean = (_of_each_game(x, parent) for x in (visits, values))
+        # A game whose walk was shorter writes back what it read.
+        mean = jnp.where(on_path, (mean * count + value) / (count + 1.0), mean)
+        visits = visits.at[parent, lanes].set(count + on_path)
+        return level - 1, value, visits, values.at[parent, lanes].set(mean)
+
+    start = descent.level, tree.values[leaf], tree.visits, tree.values
+    _, _, visits, values = jax.lax.while_loop(lambda carry: carry[0] > 0, ascend, start)
+    return tree._replace(visits=visits, values=values)
+
+
+def _of_each_game(rows: Array, index: Array) -> Array:
+    """`rows[index[b, ...], b]` for each game b; `rows [N + 1, B, ...]`, `index [B, ...]`."""
+    lanes = jnp.arange(index.shape[0]).reshape(-1, *[1] * (index.ndim - 1))
+    return rows[index, lanes]
