@@ -1,1 +1,18 @@
-"""x"""
+"""What a search steps through, and the search. Imports `games` and `models`."""
+
+from .alphazero import alphazero
+from .base import Planner, Prediction
+from .muzero import muzero
+from .rollout import rollout
+from .search import Plan, Search, gumbel
+
+__all__ = [
+    "Plan",
+    "Planner",
+    "Prediction",
+    "Search",
+    "alphazero",
+    "gumbel",
+    "muzero",
+    "rollout",
+]

@@ -84,9 +84,3 @@ def rollout(game: Game) -> Planner:
         return output, (child.replace(observation=None), keys)
 
     return Planner(game, None, lambda key: {}, root_fn, recurrent_fn, None, num_unroll_steps=0)
-
-
-def split(keys: Array) -> tuple[Array, Array]:
-    """Two independent raw keys from each of `keys [B]`, as `uint32 [B, 2]` that a tree can hold."""
-    data = jax.random.key_data(jax.vmap(jax.random.split)(keys))
-    return data[:, 0], data[:, 1]

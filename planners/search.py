@@ -44,3 +44,62 @@ class Search(Protocol):
     def __call__(
         self, params: Params, keys: Array, state: State, temperature: Array | float = 0.0
     ) -> Plan: ...
+
+
+def gumbel(
+    planner: Planner,
+    num_simulations: int = 32,
+    *,
+    max_num_considered_actions: int = 16,
+    value_scale: float = 0.1,
+    normalize: Literal["range", "minmax"] = "range",
+    max_depth: int | None = None,
+) -> Search:
+    """Gumbel MuZero's search (https://openreview.net/forum?id=bERaNdoegnO).
+
+    Args:
+        planner: what the tree steps through.
+        num_simulations: nodes added to the tree per move.
+        max_num_considered_actions: how many root actions sequential halving starts from.
+        value_scale: weight of the values against the prior, for values in [0, 1].
+        normalize: scale values by the game's declared range, or by what is in the tree (with a
+            learned model the latter turns noise into certainty wherever all moves are equal).
+        max_depth: deepest node; None for no limit.
+    """
+    low, high = value_range(planner.game)
+    qtransform = functools.partial(
+        mctx.qtransform_completed_by_mix_value,
+        value_scale=value_scale if normalize == "minmax" else value_scale / (high - low),
+        rescale_values=normalize == "minmax",
+    )
+
+    def search(params, keys, state, temperature=0.0):
+        root_keys, search_keys = split(keys)
+        output = mctx.gumbel_muzero_policy(
+            params,
+            search_keys[0],
+            planner.root_fn(params, root_keys, state),
+            planner.recurrent_fn,
+            num_simulations=num_simulations,
+            invalid_actions=~state.legal_action_mask,
+            max_depth=max_depth,
+            qtransform=qtransform,
+            max_num_considered_actions=max_num_considered_actions,
+            gumbel_scale=jnp.broadcast_to(temperature, keys.shape)[:, None],
+        )
+        summary = output.search_tree.summary()
+        return Plan(
+            output.action,
+            output.action_weights,
+            summary.value,
+            summary.visit_counts,
+            summary.qvalues,
+        )
+
+    return search
+
+
+def split(keys: Array) -> tuple[Array, Array]:
+    """Two independent keys from each of `keys [B]`."""
+    pairs = jax.vmap(jax.random.split)(keys)
+    return pairs[:, 0], pairs[:, 1]

@@ -182,8 +182,8 @@ class _Descent(NamedTuple):
     Attributes:
         level: `[]` int32, moves made by the longest walk.
         depth: `[B]` int32, moves made by each walk.
-        parent, action: `[B]` int32, the last move made.
-        walking: `[B]` bool, the last move led to a node from which the walk goes on.
+        parent, action, child: `[B]` int32, the last move made; child may be `UNVISITED`.
+        walking: `[B]` bool, the walk goes on from child.
         path: `[max_depth + 1, B]` int32, the node after each number of moves.
         keys: `[B]` or None.
     """
@@ -192,6 +192,7 @@ class _Descent(NamedTuple):
     depth: Array
     parent: Array
     action: Array
+    child: Array
     walking: Array
     path: Array
     keys: Array | None
@@ -211,18 +212,20 @@ def _descend(
         keys, score_keys = walk.keys, None
         if keys is not None:
             keys, score_keys = jax.vmap(jax.random.split, out_axes=1)(keys)
-        index = walk.path[walk.level]
-        node = tree.node(index)
+        # What a game that waits reads here is not used.
+        parent = jnp.maximum(walk.child, 0)
+        node = tree.node(parent)
         scores = jnp.where(node.legal, score_fn(node, score_keys), -jnp.inf)
         action = jnp.argmax(scores, axis=-1).astype(jnp.int32)
-        child = tree.children[index, jnp.arange(index.shape[0]), action]
+        child = tree.children[parent, jnp.arange(parent.shape[0]), action]
         level = walk.level + 1
         walking = walk.walking & (child != UNVISITED) & (level < max_depth)
         return _Descent(
             level=level,
             depth=walk.depth + walk.walking,
-            parent=jnp.where(walk.walking, index, walk.parent),
+            parent=jnp.where(walk.walking, parent, walk.parent),
             action=jnp.where(walk.walking, action, walk.action),
+            child=jnp.where(walk.walking, child, walk.child),
             walking=walking,
             path=walk.path.at[level].set(jnp.where(walking, child, leaf)),
             keys=keys,
@@ -230,7 +233,7 @@ def _descend(
 
     zeros = jnp.zeros(tree.visits.shape[1], jnp.int32)
     path = jnp.zeros((max_depth + 1, zeros.size), jnp.int32)
-    start = _Descent(jnp.int32(0), zeros, zeros, zeros, zeros == 0, path, keys)
+    start = _Descent(jnp.int32(0), zeros, zeros, zeros, zeros, zeros == 0, path, keys)
     return jax.lax.while_loop(
         lambda walk: walk.walking.any(),
         lambda walk: move(walk, interior_score_fn),
@@ -271,8 +274,7 @@ def _expand(
     output, embedding = recurrent_fn(params, key, action, embedding)
     chex.assert_equal_shape([output.prior_logits, tree.prior_logits[0]])
     chex.assert_equal_shape([output.value, output.reward, output.discount, tree.values[0]])
-    replaced = tree.children[parent, lanes, action]
-    earlier = _of_each_game(tree.visits, jnp.maximum(replaced, 0))
+    earlier = _of_each_game(tree.visits, jnp.maximum(descent.child, 0))
 
     def put(rows: Array, row: Array) -> Array:
         return jax.lax.dynamic_update_index_in_dim(rows, row.astype(rows.dtype), leaf, 0)
@@ -280,7 +282,7 @@ def _expand(
     return tree._replace(
         children=tree.children.at[parent, lanes, action].set(leaf),
         prior_logits=put(tree.prior_logits, output.prior_logits),
-        visits=put(tree.visits, jnp.where(replaced == UNVISITED, 0.0, earlier) + 1.0),
+        visits=put(tree.visits, jnp.where(descent.child == UNVISITED, 0.0, earlier) + 1.0),
         values=put(tree.values, output.value),
         raw_values=put(tree.raw_values, output.value),
         rewards=put(tree.rewards, output.reward),

@@ -1,0 +1,172 @@
+"""Play, remember, learn: three jitted functions of one state."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from flax import struct
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from ..games.base import symmetries
+from ..models.base import Params
+from ..planners.base import Planner
+from ..planners.search import Search
+from . import replay as replay_lib
+from .loss import Metrics, loss_fn
+from .selfplay import Exploration, Games, self_play, start
+from .targets import augment
+
+Array = jax.Array
+
+
+class TrainState(struct.PyTreeNode):
+    """Everything that changes during training; what a checkpoint holds.
+
+    Attributes:
+        params: the network being trained.
+        average: exponential moving average of `params`: it plays, and is what is evaluated.
+        opt_state: optax's.
+        replay: see `replay.Replay`.
+        games: `[B]` games in progress.
+        key: randomness of the updates; the games have their own.
+        num_updates: `[]` int32, so far.
+        num_positions: `[]` int32, played so far.
+    """
+
+    params: Params
+    average: Params
+    opt_state: Any
+    replay: replay_lib.Replay
+    games: Games
+    key: Array
+    num_updates: Array
+    num_positions: Array
+
+
+class LearnerConfig(NamedTuple):
+    """Sizes of one round of training.
+
+    Attributes:
+        num_games: B, games played at once.
+        num_moves: T, moves of each game per round.
+        replay_moves: C, moves kept per game.
+        batch_size: N, positions per update.
+        ema_decay: of the parameter average, per update; 0 plays with the newest.
+        value_weight: of the value's loss.
+        augment: learn from every symmetry that the game declares.
+    """
+
+    num_games: int = 128
+    num_moves: int = 16
+    replay_moves: int = 512
+    batch_size: int = 256
+    ema_decay: float = 0.0
+    value_weight: float = 1.0
+    augment: bool = True
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Training as pure functions, each compiled once.
+
+    Attributes:
+        init: `key -> TrainState`.
+        play: `TrainState -> TrainState`, T moves in each game; the argument is given up.
+        update: `TrainState -> (TrainState, Metrics)`, one gradient step; likewise.
+    """
+
+    init: Callable[[Array], TrainState]
+    play: Callable[[TrainState], TrainState]
+    update: Callable[[TrainState], tuple[TrainState, Metrics]]
+
+
+def make_learner(
+    planner: Planner,
+    search: Search,
+    optimizer: optax.GradientTransformation,
+    return_fn: replay_lib.ReturnFn,
+    explore: Exploration,
+    config: LearnerConfig,
+    mesh: jax.sharding.Mesh,
+) -> Learner:
+    """Builds the loop for one planner on one mesh of devices with an axis `data`.
+
+    Games are spread over the mesh, and no device waits for another inside a search. Each game has
+    its own key by its number, so the games do not depend on how many devices there are.
+    """
+    game = planner.game
+    everywhere, spread = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
+
+    @functools.partial(
+        jax.shard_map,
+        mesh=mesh,
+        in_specs=(P(), P(), P("data")),
+        out_specs=(P("data"), P(None, "data")),
+        check_vma=False,
+    )
+    def play_games(params, version, games):
+        return self_play(game, search, params, version, games, config.num_moves, explore)
+
+    def init(key):
+        params_key, games_key, key = jax.random.split(key, 3)
+        params = planner.init(params_key)
+        numbers = jnp.arange(config.num_games)
+        keys = jax.vmap(jax.random.fold_in, (None, 0))(games_key, numbers)
+        games = jax.vmap(lambda key: start(game, key, explore))(keys)
+        _, example = jax.eval_shape(play_games, params, jnp.int32(0), games)
+        return TrainState(
+            params=params,
+            average=params,
+            opt_state=optimizer.init(params),
+            replay=replay_lib.init(example, config.replay_moves),
+            games=games,
+            key=key,
+            num_updates=jnp.int32(0),
+            num_positions=jnp.int32(0),
+        )
+
+    def play(state):
+        games, moves = play_games(state.average, state.num_updates, state.games)
+        moves = jax.lax.with_sharding_constraint(moves, everywhere)
+        return state.replace(
+            games=games,
+            replay=replay_lib.push(state.replay, moves, return_fn),
+            num_positions=state.num_positions + config.num_games * config.num_moves,
+        )
+
+    def update(state):
+        sample_key, augment_key, key = jax.random.split(state.key, 3)
+        sample = replay_lib.sample(
+            state.replay, sample_key, config.batch_size, planner.num_unroll_steps
+        )
+        if config.augment:
+            sample = augment(symmetries(game), augment_key, sample)
+        sample = jax.lax.with_sharding_constraint(sample, spread)
+        gradient, metrics = jax.grad(loss_fn, has_aux=True)(
+            state.params, planner, sample, config.value_weight
+        )
+        change, opt_state = optimizer.update(gradient, state.opt_state, state.params)
+        params = optax.apply_updates(state.params, change)
+        average = optax.incremental_update(params, state.average, 1 - config.ema_decay)
+        state = state.replace(
+            params=params,
+            average=average,
+            opt_state=opt_state,
+            key=key,
+            num_updates=state.num_updates + 1,
+        )
+        return state, metrics | {"gradient_norm": optax.global_norm(gradient)}
+
+    layout = TrainState(everywhere, everywhere, everywhere, everywhere, spread, *3 * [everywhere])
+    return Learner(
+        jax.jit(init, out_shardings=layout),
+        jax.jit(play, donate_argnums=0, in_shardings=(layout,), out_shardings=layout),
+        jax.jit(
+            update, donate_argnums=0, in_shardings=(layout,), out_shardings=(layout, everywhere)
+        ),
+    )

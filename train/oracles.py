@@ -1,0 +1,183 @@
+"""Perfect play of small games, computed from their rules, and agents held against it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..games.base import Game
+from ..planners.base import transition
+
+Player = Callable[[jax.Array, Any], jax.Array]
+
+
+class Solution(NamedTuple):
+    """Every position that can be reached from the start, told apart by its observation.
+
+    Attributes:
+        game: the rules.
+        state: leaves `[N, ...]`; position 0 is the start.
+        ended: `[N]` bool.
+        child: `[N, A]` int32, the position after an action; -1 where it is illegal or ended.
+        action_values: `[N, A]` float32, game value of each action for the player to move; -inf
+            where `child` is -1.
+        value: `[N]` float32, game value for the player to move; 0 where the game has ended.
+        reward, discount: `[N, A]` of each action, for the player to move.
+    """
+
+    game: Game
+    state: Any
+    ended: np.ndarray
+    child: np.ndarray
+    action_values: np.ndarray
+    value: np.ndarray
+    reward: np.ndarray
+    discount: np.ndarray
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """Indices of the positions in which there is a move to make."""
+        return np.flatnonzero(~self.ended)
+
+    @property
+    def optimal(self) -> np.ndarray:
+        """`[N, A]` bool, the actions that keep the game value; none where the game has ended."""
+        return (self.child >= 0) & (self.action_values >= self.value[:, None])
+
+
+def solve(game: Game, max_positions: int = 100_000) -> Solution:
+    """Solves a game of perfect information by walking through all of it.
+
+    Observations must describe positions in full, as those of every game here do.
+
+    Raises:
+        ValueError: if there are more than `max_positions` positions.
+    """
+    num_actions = game.num_actions
+
+    @jax.jit
+    def expand(state):
+        def one(state):
+            actions = jnp.arange(num_actions)
+            children = jax.vmap(lambda action: game.step(state, action))(actions)
+            reward, discount = jax.vmap(lambda child: transition(state, child))(children)
+            legal = state.legal_action_mask & ~(state.terminated | state.truncated)
+            return children, reward, discount, legal
+
+        return jax.vmap(one)(state)
+
+    level = jax.tree.map(lambda x: np.asarray(x)[None], jax.jit(game.init)(jax.random.key(0)))
+    index = {_key(level.observation[0]): 0}
+    states, rows = [level], []
+    while len(level.observation):
+        children, reward, discount, legal = jax.tree.map(np.asarray, _batched(expand, level))
+        child = np.full(legal.shape, -1, np.int32)
+        fresh = []
+        for at in zip(*np.nonzero(legal), strict=True):
+            key = _key(children.observation[at])
+            if key not in index:
+                index[key] = len(index)
+                fresh.append(at)
+            child[at] = index[key]
+        if len(index) > max_positions:
+            raise ValueError(f"{game.id} has more than {max_positions} positions to solve")
+        rows.append((child, reward, discount))
+        where = tuple(np.array(fresh, int).reshape(-1, 2).T)
+        level = jax.tree.map(lambda x, where=where: x[where], children)
+        states.append(level)
+    state = jax.tree.map(lambda *x: np.concatenate(x), *states)
+    child, reward, discount = (np.concatenate(x) for x in zip(*rows, strict=True))
+    ended = np.asarray(state.terminated | state.truncated)
+    value = np.zeros(len(ended), np.float32)
+    # No position leads back to an earlier level, so a sweep per level from the last settles all.
+    while True:
+        action_values = np.where(child >= 0, reward + discount * value[child], -np.inf)
+        settled = np.where(ended, 0.0, action_values.max(axis=1)).astype(np.float32)
+        if (settled == value).all():
+            break
+        value = settled
+    return Solution(game, state, ended, child, action_values, value, reward, discount)
+
+
+def _key(observation: np.ndarray) -> bytes:
+    return observation.tobytes()
+
+
+def _batched(fn: Callable, state: Any, size: int = 1024) -> Any:
+    """Applies `fn` to `[N, ...]` in pieces of one size, so that it is compiled once."""
+    num = len(state.observation)
+    pieces = []
+    for first in range(0, num, size):
+        index = np.minimum(np.arange(first, first + size), num - 1)
+        piece = jax.tree.map(np.asarray, fn(jax.tree.map(lambda x, index=index: x[index], state)))
+        keep = min(size, num - first)
+        pieces.append(jax.tree.map(lambda x, keep=keep: x[:keep], piece))
+    return jax.tree.map(lambda *x: np.concatenate(x), *pieces)
+
+
+class Judgement(NamedTuple):
+    """How an agent's moves compare with perfect play.
+
+    Attributes:
+        kept: share of all undecided positions in which its move keeps the game value.
+        lost_lines: lines of play it loses, moving first or second, over every reply of the
+            opponent; 0 proves that it cannot be beaten.
+        num_lines: how many such lines there are.
+    """
+
+    kept: float
+    lost_lines: int
+    num_lines: int
+
+
+def moves_of(player: Player, solution: Solution, key: jax.Array, size: int = 1024) -> np.ndarray:
+    """The player's move in every position, `[N]` int32; -1 where the game has ended."""
+    where = solution.undecided
+    keys = np.asarray(jax.random.key_data(jax.random.split(key, len(where))))
+    state = jax.tree.map(lambda x: x[where], solution.state)
+    moves = np.full(len(solution.ended), -1, np.int32)
+    act = lambda x: player(jax.random.wrap_key_data(jnp.asarray(x.keys)), x.state)  # noqa: E731
+    moves[where] = _batched(act, _Keyed(state, keys), size)
+    return moves
+
+
+class _Keyed(NamedTuple):
+    state: Any
+    keys: np.ndarray
+
+    @property
+    def observation(self) -> np.ndarray:
+        return self.state.observation
+
+
+def judge(solution: Solution, moves: np.ndarray) -> Judgement:
+    """Holds an agent's move in every position, `[N]`, against the solution of the game."""
+    where = solution.undecided
+    kept = solution.optimal[where, moves[where]].mean()
+    first, second = (_lines(solution, moves, agent_to_move=turn) for turn in (True, False))
+    return Judgement(float(kept), first[0] + second[0], first[1] + second[1])
+
+
+def _lines(solution: Solution, moves: np.ndarray, agent_to_move: bool) -> tuple[int, int]:
+    """(lost, all) lines of play from the start, the agent against every reply."""
+    lost = total = 0
+    count = {(0, agent_to_move): 1}
+    while count:
+        following: dict[tuple[int, bool], int] = {}
+        for (position, mine), number in count.items():
+            legal = np.flatnonzero(solution.child[position] >= 0)
+            for action in [int(moves[position])] if mine else legal:
+                child = int(solution.child[position, action])
+                if child < 0:  # The agent broke the rules, which loses at once.
+                    lost, total = lost + number, total + number
+                elif solution.ended[child]:
+                    gain = solution.reward[position, action] * (1 if mine else -1)
+                    lost, total = lost + number * int(gain < 0), total + number
+                else:
+                    turn = mine == bool(solution.discount[position, action] > 0)
+                    at = (child, turn)
+                    following[at] = following.get(at, 0) + number
+        count = following
+    return lost, total
