@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from .base import Game
 
@@ -26,11 +27,13 @@ def from_module(name: str) -> Game:
     with _current_directory():
         try:
             found = operator.attrgetter(attribute)(importlib.import_module(module))
-            game = found() if callable(found) else found
+            game: Any = found() if callable(found) else found
         except Exception as error:
             # The module is the user's, so anything may be raised; the cause stays attached.
             reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ValueError(f"no game {name!r}, which means module:Class; {reason}") from error
+            raise ValueError(
+                f"no game {name!r}, expected package.module:Class; {reason}"
+            ) from error
     if missing := [part for part in _CONTRACT if not hasattr(game, part)]:
         raise ValueError(
             f"{name!r} gives a {type(game).__name__}, which is not a game: "
@@ -58,7 +61,7 @@ def from_pgx(name: str, known: Sequence[str]) -> Game:
     raise ValueError(
         f"unknown game {name!r}{hint} known: {', '.join(known)}; "
         "of any size: gomoku_WxH_N, race_to_T_M; your own: package.module:Class"
-        + ("; and those of pgx" if environments else "")
+        f"; the ids of pgx{'' if environments else ' (not installed)'}"
     )
 
 

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import grid
 from .base import BoardGame, State
@@ -65,4 +66,4 @@ class TicTacToe(BoardGame):
         return grid.cell_to_string(action, 3, 3)
 
     def to_string(self, state: TicTacToeState) -> str:
-        return grid.picture(state.board.reshape(3, 3), rows=True)
+        return grid.picture(np.asarray(state.board).reshape(3, 3), rows=True)
