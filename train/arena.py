@@ -1,0 +1,153 @@
+"""Matches between players, with an interval on every score."""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..games import Game
+from ..planners.rollout import random_action
+from .players import Player
+
+
+class Score(NamedTuple):
+    """Games won, drawn and lost by the first player of a match."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def mean(self) -> float:
+        """Points per game: 1 a win, 0.5 a draw; in [0, 1]."""
+        return (self.wins + self.draws / 2) / self.games
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of `mean` (E. B. Wilson, 1927).
+
+        Wilson's interval takes every game for a win or a loss, and games for independent; draws
+        and openings played from both seats only make the true one narrower.
+        """
+        n, p, z = self.games, self.mean, 1.959964
+        centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+        return max(0.0, centre - half), min(1.0, centre + half)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (
+            f"{100 * self.mean:.1f} % [{100 * low:.1f}, {100 * high:.1f}] "
+            f"(+{self.wins} ={self.draws} -{self.losses})"
+        )
+
+
+def match(
+    game: Game,
+    first: Player,
+    second: Player,
+    key: jax.Array,
+    num_openings: int = 100,
+    opening_plies: int = 2,
+) -> Score:
+    """Plays `num_openings` random openings, each from both seats: twice as many games.
+
+    Each player looks only at the games in which it is to move, as one batch of `num_openings`.
+
+    Args:
+        game: the rules, for two players.
+        first: whose score is returned.
+        second: the opponent.
+        key: openings and all moves follow from it.
+        num_openings: N.
+        opening_plies: random moves before the players take over; the opening stops short of
+            ending the game.
+
+    Raises:
+        ValueError: if the game is not for two, or there is nothing to play.
+    """
+    if game.num_players != 2:
+        raise ValueError(f"a match in {game.id}, a game of {game.num_players}; 2 are needed")
+    if num_openings < 1 or opening_plies < 0:
+        raise ValueError(
+            f"a match of {num_openings} openings of {opening_plies} plies; "
+            "at least 1 opening of at least 0 plies is needed"
+        )
+    openings, turns, advance = _rules(game)
+    opening_key, play_key = jax.random.split(key)
+    opening = openings(jax.random.split(opening_key, num_openings), opening_plies)
+    state = jax.tree.map(lambda x: jnp.concatenate([x, x]), opening)
+    seat = jnp.repeat(jnp.arange(2), num_openings)  # The player id that `first` has.
+    outcome = jnp.zeros(2 * num_openings)
+    ply = 0
+    while True:
+        keys = jax.random.split(jax.random.fold_in(play_key, ply), (2, num_openings))
+        where, count, position = turns(state, seat)
+        count = np.asarray(count)
+        if not count.any():
+            break
+        # Whoever has no move to make is not asked: near the end of a match that saves a search.
+        actions = [
+            player.act(keys[i], position[i]) if count[i] else jnp.zeros(num_openings, jnp.int32)
+            for i, player in enumerate((first, second))
+        ]
+        state, outcome = advance(state, outcome, seat, where, jnp.stack(actions))
+        ply += 1
+    outcome = np.asarray(outcome)
+    return Score(int((outcome > 0).sum()), int((outcome == 0).sum()), int((outcome < 0).sum()))
+
+
+@functools.lru_cache(maxsize=8)
+def _rules(game: Game) -> tuple[Callable, Callable, Callable]:
+    """What a match does between the players' moves, compiled once per game.
+
+    openings: `(keys [N], plies) -> state [N, ...]`.
+    turns: `(state [2N, ...], seat [2N]) -> (where [2, N], count [2], (state [N, ...], state))`,
+        for each player up to N games in which it is to move; spare places hold index 2N.
+    advance: `(state, outcome [2N], seat, where, action [2, N]) -> (state, outcome)`.
+    """
+    step = jax.vmap(game.step)
+
+    def ended(state):
+        return state.terminated | state.truncated
+
+    def keep(choice, new, old):
+        pick = jax.vmap(lambda c, a, b: jax.tree.map(lambda x, y: jnp.where(c, x, y), a, b))
+        return pick(choice, new, old)
+
+    @functools.partial(jax.jit, static_argnums=1)
+    def openings(keys, plies):
+        state = jax.vmap(game.init)(keys)
+        for ply in range(plies):
+            ply_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, ply)
+            child = step(state, jax.vmap(random_action)(ply_keys, state.legal_action_mask))
+            state = keep(ended(child), state, child)
+        return state
+
+    @jax.jit
+    def turns(state, seat):
+        num_games = seat.shape[0]
+        mine = state.current_player == seat
+        masks = jnp.stack([mine, ~mine]) & ~ended(state)
+        where = jnp.stack(
+            [jnp.nonzero(m, size=num_games // 2, fill_value=num_games)[0] for m in masks]
+        )
+        at = lambda index: jax.tree.map(lambda x: x.at[index].get(mode="clip"), state)  # noqa: E731
+        return where, masks.sum(axis=1), (at(where[0]), at(where[1]))
+
+    @functools.partial(jax.jit, donate_argnums=(0, 1))
+    def advance(state, outcome, seat, where, action):
+        blank = jnp.zeros(seat.shape[0], jnp.int32)
+        moved = blank.astype(bool).at[where.ravel()].set(True, mode="drop")
+        child = step(state, blank.at[where.ravel()].set(action.ravel(), mode="drop"))
+        gain = jnp.take_along_axis(child.rewards, seat[:, None], axis=1)[:, 0]
+        return keep(moved, child, state), outcome + jnp.where(moved, gain, 0.0)
+
+    return openings, turns, advance

@@ -1,0 +1,107 @@
+"""From settings to the functions that they stand for."""
+
+import jax
+import optax
+
+from .. import planners
+from ..games import Game
+from ..models import Model, cnn, mlp, resnet
+from ..planners import Planner, Search
+from .config import Config, ModelConfig, SearchConfig
+from .learner import Learner, LearnerConfig, make_learner
+from .replay import ReturnFn
+from .selfplay import Exploration
+from .targets import lambda_return, n_step_return
+
+
+def build_model(game: Game, config: ModelConfig) -> Model:
+    """The network of a run."""
+    if config.kind == "mlp":
+        return mlp(game, config.width, config.depth, config.num_bins)
+    if config.kind == "cnn":
+        return cnn(game, num_bins=config.num_bins)
+    return resnet(game, config.num_blocks, config.num_channels, config.num_bins)
+
+
+def build_planner(game: Game, model: Model, config: Config) -> Planner:
+    """The planner of a run: the only place where the two part ways."""
+    if config.planner == "alphazero":
+        return planners.alphazero(game, model)
+    constant = -1.0 if game.num_players == 2 else 1.0
+    discount = constant if config.learn.discount == "constant" else None
+    return planners.muzero(game, model, config.learn.num_unroll_steps, discount)
+
+
+def build_search(planner: Planner, config: SearchConfig, explore: bool = False) -> Search:
+    """The search of a run; root noise only where it is meant to `explore`."""
+    common = {
+        "num_simulations": config.num_simulations,
+        "normalize": config.normalize,
+        "max_depth": config.max_depth or None,
+        "engine": config.engine,
+    }
+    if config.policy == "gumbel":
+        return planners.gumbel(
+            planner,
+            max_num_considered_actions=config.max_num_considered_actions,
+            value_scale=config.value_scale,
+            **common,
+        )
+    return planners.puct(
+        planner,
+        c_puct=config.c_puct,
+        dirichlet_fraction=config.dirichlet_fraction if explore else 0.0,
+        dirichlet_alpha=config.dirichlet_alpha,
+        **common,
+    )
+
+
+def build_optimizer(config: Config) -> optax.GradientTransformation:
+    """AdamW under a clipped gradient; its weight decay is the loss's L2."""
+    learn = config.learn
+    steps = config.num_rounds * learn.num_updates
+    rate = learn.learning_rate
+    if learn.schedule == "cosine":
+        rate = optax.cosine_decay_schedule(learn.learning_rate, steps, alpha=0.02)
+    return optax.chain(
+        optax.clip_by_global_norm(learn.max_gradient_norm),
+        optax.adamw(rate, weight_decay=learn.weight_decay),
+    )
+
+
+def build_returns(config: Config) -> ReturnFn:
+    """The value targets of a run."""
+    learn = config.learn
+    if learn.n_step:
+        return lambda moves: n_step_return(moves, learn.n_step)
+    return lambda moves: lambda_return(moves, learn.lambda_)
+
+
+def build_learner(planner: Planner, config: Config, mesh: jax.sharding.Mesh) -> Learner:
+    """The training loop of a run."""
+    play, learn = config.play, config.learn
+    return make_learner(
+        planner,
+        build_search(planner, config.search, explore=True),
+        build_optimizer(config),
+        build_returns(config),
+        Exploration(play.opening_plies, play.random_moves, play.temperature_plies),
+        LearnerConfig(
+            num_games=play.num_games,
+            num_moves=play.num_moves,
+            replay_moves=learn.replay_moves,
+            batch_size=learn.batch_size,
+            ema_decay=learn.ema_decay,
+            value_weight=learn.value_weight,
+            augment=learn.augment,
+        ),
+        mesh,
+    )
+
+
+def build_mesh() -> jax.sharding.Mesh:
+    """Every device of this process, over which games are spread."""
+    auto = (jax.sharding.AxisType.Auto,)
+    return jax.make_mesh((jax.device_count(),), ("data",), axis_types=auto)
+
+

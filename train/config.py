@@ -1,0 +1,246 @@
+"""Settings: what can be chosen, what is allowed, and where it comes from. Does not import JAX."""
+
+import dataclasses
+import difflib
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import tomli_w
+
+PRESETS = Path(__file__).with_name("presets.toml")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The network, the same for both planners."""
+
+    kind: Literal["mlp", "cnn", "resnet"] = "mlp"
+    """Fully connected; three plain convolutions; residual blocks."""
+    width: int = 128
+    """Units of each layer (mlp)."""
+    depth: int = 2
+    """Residual layers in each of h and g (mlp)."""
+    num_blocks: int = 4
+    """Residual blocks in each of h and g (resnet)."""
+    num_channels: int = 64
+    """Channels of each block (resnet). 20 blocks of 256 is the size of AlphaGo Zero."""
+    num_bins: int = 0
+    """Bins of a categorical value and reward over the game's range; 0 for scalars."""
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """The tree search, in self-play and in evaluation."""
+
+    policy: Literal["gumbel", "puct"] = "gumbel"
+    """Gumbel MuZero's sequential halving, or AlphaZero's PUCT."""
+    engine: Literal["duozero", "mctx"] = "duozero"
+    """Our search, or mctx as the reference."""
+    num_simulations: int = 32
+    """Nodes added to the tree per move."""
+    max_depth: int = 0
+    """Deepest node of the tree; 0 for no limit."""
+    normalize: Literal["range", "minmax"] = "range"
+    """Scale values by the game's declared range, or by the values found in the tree."""
+    max_num_considered_actions: int = 16
+    """Root moves that sequential halving starts from (gumbel)."""
+    value_scale: float = 0.1
+    """Weight of the values against the prior (gumbel)."""
+    c_puct: float = 1.25
+    """Weight of the prior against the values (puct)."""
+    dirichlet_fraction: float = 0.25
+    """Share of noise in the root's prior during self-play (puct)."""
+    dirichlet_alpha: float = 0.3
+    """Concentration of that noise over the legal moves (puct)."""
+
+
+@dataclass(frozen=True)
+class PlayConfig:
+    """Self-play."""
+
+    num_games: int = 128
+    """Games played at once."""
+    num_moves: int = 16
+    """Moves in each game per round."""
+    opening_plies: int = 0
+    """Each game begins with 0 to this many random moves."""
+    random_moves: float = 0.0
+    """Share of later moves that are random."""
+    temperature_plies: int = 1_000
+    """Moves of a game that are explored; after them the best is played."""
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """What is learned from self-play, and how."""
+
+    num_updates: int = 16
+    """Gradient steps per round."""
+    batch_size: int = 256
+    """Positions per gradient step."""
+    learning_rate: float = 1e-3
+    """Of AdamW."""
+    schedule: Literal["constant", "cosine"] = "constant"
+    """Cosine falls to a fiftieth of the learning rate by the last round."""
+    weight_decay: float = 1e-4
+    """L2 regularisation, through AdamW."""
+    max_gradient_norm: float = 5.0
+    """Longer gradients are shortened to this."""
+    ema_decay: float = 0.0
+    """Of the averaged parameters that play and are evaluated, per update; 0 for no average."""
+    value_weight: float = 1.0
+    """Weight of the value in the loss."""
+    augment: bool = True
+    """Learn from every symmetry the game declares."""
+    lambda_: float = 1.0
+    """Value targets: 1 the outcome of the game, 0 the next search value, or between."""
+    n_step: int = 0
+    """Value targets from this many moves and the search value there; 0 for lambda."""
+    replay_moves: int = 512
+    """Moves kept per game."""
+    num_unroll_steps: int = 5
+    """Moves the learned model is trained to look ahead (muzero)."""
+    discount: Literal["predicted", "constant"] = "predicted"
+    """Whether the model predicts ends and turns, or assumes alternation for ever (muzero)."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A training run."""
+
+    game: str = "tic_tac_toe"
+    planner: Literal["alphazero", "muzero"] = "alphazero"
+    """Search with the rules, or with a learned model."""
+    seed: int = 0
+    """Two runs with the same settings and seed are the same run."""
+    num_rounds: int = 200
+    """Rounds of self-play and learning."""
+    evaluate_every: int = 50
+    """Rounds between measurements of strength; 0 for none before the end."""
+    checkpoint_every: int = 50
+    """Rounds between checkpoints."""
+    model: ModelConfig = field(default_factory=ModelConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    play: PlayConfig = field(default_factory=PlayConfig)
+    learn: LearnConfig = field(default_factory=LearnConfig)
+
+
+POSITIVE = {
+    *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
+    *("num_simulations", "max_num_considered_actions", "num_games", "num_moves", "num_updates"),
+    *("batch_size", "learning_rate", "max_gradient_norm", "replay_moves", "num_unroll_steps"),
+    *("value_scale", "c_puct", "dirichlet_alpha"),
+}
+FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction"}
+
+
+def preset(game: str, planner: str) -> Config:
+    """The settings shipped for a game and planner; for other games, the nearest that fit.
+
+    A game is looked up by its name, then by its family (`gomoku_9x9_5` by `gomoku`).
+    """
+    shipped = tomllib.loads(PRESETS.read_text())
+    config = Config(game=game, planner=planner)  # pyright: ignore[reportArgumentType]
+    family = game.split("_")[0]
+    for name in (family, game):
+        for key in ("both", planner):
+            config = overlay(config, shipped.get(name, {}).get(key, {}))
+    return config
+
+
+def overlay(config: Any, settings: dict[str, Any], where: str = "") -> Any:
+    """`config` with nested `settings` put over it, each checked against its type.
+
+    Raises:
+        ValueError: for a name that is no setting, or a value that does not fit.
+    """
+    types = get_type_hints(type(config))
+    changes = {}
+    for name, value in settings.items():
+        if name not in types:
+            near = difflib.get_close_matches(name, types, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ValueError(f"unknown setting {where + name!r}; {hint}known: {', '.join(types)}")
+        old = getattr(config, name)
+        if dataclasses.is_dataclass(old):
+            if not isinstance(value, dict):
+                raise ValueError(f"setting {where + name!r} is a table of settings, not {value!r}")
+            changes[name] = overlay(old, value, f"{where}{name}.")
+        else:
+            changes[name] = _fit(where + name, value, types[name])
+    return dataclasses.replace(config, **changes)
+
+
+def _fit(name: str, value: Any, kind: Any) -> Any:
+    """`value` as the type `kind`, or a ValueError that says what is allowed."""
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise ValueError(f"{name} = {value!r}; allowed: {', '.join(get_args(kind))}")
+        return value
+    if kind is float and type(value) is int:
+        return float(value)
+    if type(value) is not kind:
+        raise ValueError(f"{name} = {value!r}; a value of type {kind.__name__} is needed")
+    return value
+
+
+def check(config: Config) -> Config:
+    """The same settings, if they can be run.
+
+    Raises:
+        ValueError: naming the first setting that cannot, and what is allowed.
+    """
+    for section, name, value in settings(config):
+        label = f"{section}.{name}" if section else name
+        if name in POSITIVE and not value > 0:
+            raise ValueError(f"{label} = {value}; it must be greater than 0")
+        if name in FRACTIONS and not 0 <= value <= 1:
+            raise ValueError(f"{label} = {value}; it must be from 0 to 1")
+        if isinstance(value, int | float) and value < 0:
+            raise ValueError(f"{label} = {value}; it must not be negative")
+    if config.learn.ema_decay == 1:
+        raise ValueError("learn.ema_decay = 1.0; it must be below 1, or nothing is ever learned")
+    if config.model.num_bins == 1:
+        raise ValueError("model.num_bins = 1; a categorical value needs at least 2 (0 for a scalar)")
+    if config.play.num_moves > config.learn.replay_moves:
+        raise ValueError(
+            f"play.num_moves = {config.play.num_moves} does not fit "
+            f"learn.replay_moves = {config.learn.replay_moves}"
+        )
+    if config.play.num_moves <= config.learn.num_unroll_steps:
+        raise ValueError(
+            f"play.num_moves = {config.play.num_moves}; it must be greater than "
+            f"learn.num_unroll_steps = {config.learn.num_unroll_steps}"
+        )
+    return config
+
+
+def settings(config: Config):
+    """Yields `(section, name, value)` of every single setting; the section is "" at the top."""
+    for item in dataclasses.fields(config):
+        value = getattr(config, item.name)
+        if dataclasses.is_dataclass(value):
+            yield from ((item.name, f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
+        else:
+            yield "", item.name, value
+
+
+def to_toml(config: Config) -> str:
+    """The settings as a file that `overlay` reads back."""
+    return tomli_w.dumps(dataclasses.asdict(config))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The contents of a settings file.
+
+    Raises:
+        ValueError: if there is none, or it is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise ValueError(f"cannot read settings from {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a settings file: {error}") from None
