@@ -99,9 +99,10 @@ def build_learner(planner: Planner, config: Config, mesh: jax.sharding.Mesh) -> 
     )
 
 
-def build_mesh() -> jax.sharding.Mesh:
-    """Every device of this process, over which games are spread."""
+def build_mesh(*sizes: int) -> jax.sharding.Mesh:
+    """The devices of this process, over which games are spread: as many as divide all `sizes`."""
+    devices = jax.devices()
+    while any(size % len(devices) for size in sizes):
+        devices.pop()
     auto = (jax.sharding.AxisType.Auto,)
-    return jax.make_mesh((jax.device_count(),), ("data",), axis_types=auto)
-
-
+    return jax.make_mesh((len(devices),), ("data",), axis_types=auto, devices=devices)

@@ -1,13 +1,15 @@
 """Settings: what can be chosen, what is allowed, and where it comes from. Does not import JAX."""
 
 import dataclasses
-import difflib
+import math
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 import tomli_w
+
+from .overlay import flatten, overlay, read_toml
 
 PRESETS = Path(__file__).with_name("presets.toml")
 
@@ -107,10 +109,23 @@ class LearnConfig:
 
 
 @dataclass(frozen=True)
+class EvaluateConfig:
+    """How strength is measured during training."""
+
+    num_openings: int = 100
+    """Random openings of a match, each played from both seats."""
+    opening_plies: int = 2
+    """Random moves before a match begins."""
+    mcts_simulations: int = 100
+    """Of the pure tree search that stands in where a game has no exact solution."""
+
+
+@dataclass(frozen=True)
 class Config:
     """A training run."""
 
     game: str = "tic_tac_toe"
+    """Name of the game."""
     planner: Literal["alphazero", "muzero"] = "alphazero"
     """Search with the rules, or with a learned model."""
     seed: int = 0
@@ -125,14 +140,16 @@ class Config:
     search: SearchConfig = field(default_factory=SearchConfig)
     play: PlayConfig = field(default_factory=PlayConfig)
     learn: LearnConfig = field(default_factory=LearnConfig)
+    evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
 
 
 POSITIVE = {
     *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
     *("num_simulations", "max_num_considered_actions", "num_games", "num_moves", "num_updates"),
     *("batch_size", "learning_rate", "max_gradient_norm", "replay_moves", "num_unroll_steps"),
-    *("value_scale", "c_puct", "dirichlet_alpha"),
+    *("value_scale", "c_puct", "dirichlet_alpha", "num_openings", "mcts_simulations"),
 }
+MAXIMUM = 2**31 - 1
 FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction"}
 
 
@@ -150,40 +167,18 @@ def preset(game: str, planner: str) -> Config:
     return config
 
 
-def overlay(config: Any, settings: dict[str, Any], where: str = "") -> Any:
-    """`config` with nested `settings` put over it, each checked against its type.
+def resolve(game: str, planner: str | None, file: dict[str, Any], flags: dict[str, Any]) -> Config:
+    """The settings of a run: the preset, under a settings file, under what was typed.
+
+    A file may name a planner, which counts where `planner` is None; the game is always `game`.
 
     Raises:
-        ValueError: for a name that is no setting, or a value that does not fit.
+        ValueError: for settings that do not exist, or cannot be run.
     """
-    types = get_type_hints(type(config))
-    changes = {}
-    for name, value in settings.items():
-        if name not in types:
-            near = difflib.get_close_matches(name, types, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise ValueError(f"unknown setting {where + name!r}; {hint}known: {', '.join(types)}")
-        old = getattr(config, name)
-        if dataclasses.is_dataclass(old):
-            if not isinstance(value, dict):
-                raise ValueError(f"setting {where + name!r} is a table of settings, not {value!r}")
-            changes[name] = overlay(old, value, f"{where}{name}.")
-        else:
-            changes[name] = _fit(where + name, value, types[name])
-    return dataclasses.replace(config, **changes)
-
-
-def _fit(name: str, value: Any, kind: Any) -> Any:
-    """`value` as the type `kind`, or a ValueError that says what is allowed."""
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise ValueError(f"{name} = {value!r}; allowed: {', '.join(get_args(kind))}")
-        return value
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise ValueError(f"{name} = {value!r}; a value of type {kind.__name__} is needed")
-    return value
+    file = {name: value for name, value in file.items() if name != "game"}
+    file["planner"] = planner or file.get("planner", Config.planner)
+    overlay(Config(), file)  # Refuses a planner that does not exist before its preset is looked up.
+    return check(overlay(overlay(preset(game, file["planner"]), file), flags))
 
 
 def check(config: Config) -> Config:
@@ -192,8 +187,12 @@ def check(config: Config) -> Config:
     Raises:
         ValueError: naming the first setting that cannot, and what is allowed.
     """
-    for section, name, value in settings(config):
+    for section, name, value in flatten(config):
         label = f"{section}.{name}" if section else name
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{label} = {value}; a finite number is needed")
+        if isinstance(value, int) and value > MAXIMUM:
+            raise ValueError(f"{label} = {value}; it must be at most {MAXIMUM}")
         if name in POSITIVE and not value > 0:
             raise ValueError(f"{label} = {value}; it must be greater than 0")
         if name in FRACTIONS and not 0 <= value <= 1:
@@ -203,7 +202,9 @@ def check(config: Config) -> Config:
     if config.learn.ema_decay == 1:
         raise ValueError("learn.ema_decay = 1.0; it must be below 1, or nothing is ever learned")
     if config.model.num_bins == 1:
-        raise ValueError("model.num_bins = 1; a categorical value needs at least 2 (0 for a scalar)")
+        raise ValueError(
+            "model.num_bins = 1; a categorical value needs at least 2 (0 for a scalar)"
+        )
     if config.play.num_moves > config.learn.replay_moves:
         raise ValueError(
             f"play.num_moves = {config.play.num_moves} does not fit "
@@ -217,30 +218,25 @@ def check(config: Config) -> Config:
     return config
 
 
-def settings(config: Config):
-    """Yields `(section, name, value)` of every single setting; the section is "" at the top."""
-    for item in dataclasses.fields(config):
-        value = getattr(config, item.name)
-        if dataclasses.is_dataclass(value):
-            yield from ((item.name, f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
-        else:
-            yield "", item.name, value
-
-
 def to_toml(config: Config) -> str:
-    """The settings as a file that `overlay` reads back."""
+    """The settings as a file that `from_toml` reads back."""
     return tomli_w.dumps(dataclasses.asdict(config))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The contents of a settings file.
+def from_toml(path: Path) -> Config:
+    """The settings that a run has stored.
 
     Raises:
-        ValueError: if there is none, or it is not TOML.
+        ValueError: if they cannot be read, or do not fit.
     """
-    try:
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise ValueError(f"cannot read settings from {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a settings file: {error}") from None
+    return check(overlay(Config(), read_toml(path)))
+
+
+def differences(old: Config, new: Config) -> list[str]:
+    """Names every setting in which two runs differ, with both values."""
+    pairs = zip(flatten(old), flatten(new), strict=True)
+    return [
+        f"{section}{'.' if section else ''}{name} = {after!r} instead of {before!r}"
+        for (section, name, before), (_, _, after) in pairs
+        if before != after
+    ]

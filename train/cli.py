@@ -1,0 +1,228 @@
+"""The command line. JAX is imported only once the arguments are understood."""
+# Hence the imports inside functions, here alone.
+
+import functools
+import os
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from . import folder
+from .config import Config, resolve
+from .flags import Parser, add_settings, given_settings, number
+from .overlay import overlay, read_toml, unknown
+
+Action = Callable[[], int]
+SIMULATIONS = {"type": number(int, 1), "metavar": "N", "help": "a move, instead of the run's own"}
+PLAYERS = "random, greedy-centre, mcts, mcts:N, perfect, network:RUN or a run folder"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code: 2 and one line for what a user got wrong."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        try:
+            action = _prepare(arguments)
+        except ValueError as error:
+            print(f"duozero: {' '.join(str(error).split())}", file=sys.stderr)
+            return 2
+        return action()
+    except SystemExit as leave:  # argparse, after --help.
+        return int(leave.code or 0)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _prepare(arguments: Sequence[str]) -> Action:
+    """Checks everything about a command; what it returns does the work.
+
+    Raises:
+        ValueError: for whatever a user got wrong. Nothing has been written by then.
+    """
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        return _help
+    command, *rest = arguments
+    if command not in COMMANDS:
+        raise ValueError(unknown("command", command, COMMANDS))
+    prepare, usage, description = COMMANDS[command]
+    return prepare(Parser(command, usage, description), rest)
+
+
+def _help() -> int:
+    print("usage: duozero COMMAND ...\n\nAlphaZero and MuZero as one program.\n")
+    for name, (_, _, description) in COMMANDS.items():
+        print(f"  {name:<10}{description}")
+    print("\n`duozero COMMAND --help` tells more.")
+    return 0
+
+
+def _games(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.read(arguments)
+    from .roster import print_games
+
+    return print_games
+
+
+def _train(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.add_argument("--planner", metavar="alphazero|muzero", help="[alphazero]")
+    _add_training(parser, "runs/GAME_PLANNER_SEED")
+    given = parser.read(arguments)
+    config, directory = _configured(given, given.planner, None)
+    _start_devices()
+    from . import run
+    from .progress import for_terminal
+
+    prepared = run.prepare(config, directory, given.resume)
+
+    def act() -> int:
+        with _interruptible() as should_stop:
+            trained = run.execute(prepared, for_terminal(), should_stop)
+        if trained.finished:
+            print(f"{run.closing(trained)}\nsaved in {directory}")
+            return 0
+        again = f"--planner {config.planner} --resume --run {directory}"
+        print(f"saved; go on with: duozero train {config.game} {again}")
+        return 130
+
+    return act
+
+
+def _compare(parser: Parser, arguments: Sequence[str]) -> Action:
+    _add_training(parser, "runs/compare_GAME_SEED")
+    _add_match(parser)
+    given = parser.read(arguments)
+    first = resolve(given.game, "alphazero", _file(given), given_settings(given))
+    name = f"compare_{folder.safe(first.game)}_{first.seed}"
+    directory = Path(given.run) if given.run else Path("runs") / name
+    pair = [_configured(given, name, directory / name) for name in ("alphazero", "muzero")]
+    _start_devices()
+    from . import compare
+    from .progress import for_terminal
+
+    openings = (given.openings, given.opening_plies)
+    prepared = compare.prepare([config for config, _ in pair], directory, given.resume, *openings)
+
+    def act() -> int:
+        with _interruptible() as should_stop:
+            text = compare.execute(prepared, for_terminal(), should_stop)
+        if text is None:
+            print(f"saved; go on with: duozero compare {given.game} --resume --run {directory}")
+            return 130
+        print(f"\n{text}\nsaved in {directory}")
+        return 0
+
+    return act
+
+
+def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.add_argument("run", metavar="RUN", help="the folder of a run")
+    parser.add_argument("--against", metavar="PLAYER", required=True, help=PLAYERS)
+    _add_match(parser)
+    parser.add_argument("--simulations", **SIMULATIONS)
+    parser.add_argument("--seed", type=number(int), metavar="N", default=0, help="of the match [0]")
+    parser.add_argument("--json", action="store_true", help="print the numbers for a program")
+    given = parser.read(arguments)
+    folder.stored_config(Path(given.run))
+    _start_devices()
+    from . import evaluate
+
+    sizes = (given.openings, given.opening_plies, given.simulations, given.seed)
+    prepared = evaluate.prepare(Path(given.run), given.against, *sizes)
+    return lambda: evaluate.execute(prepared, given.json)
+
+
+def _play(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.add_argument("game", metavar="GAME", help="see `duozero games`")
+    parser.add_argument("--against", metavar="PLAYER", default="mcts:400", help=PLAYERS)
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument("--first", action="store_true", help="you move first")
+    who.add_argument("--second", action="store_true", help="you move second")
+    parser.add_argument("--simulations", **SIMULATIONS)
+    parser.add_argument("--seed", type=number(int), metavar="N", help="for the same game again")
+    given = parser.read(arguments)
+    from . import play
+
+    first = True if given.first else False if given.second else None
+    table = play.prepare(given.game, given.against, first, given.simulations, given.seed)
+    return lambda: play.execute(table)
+
+
+COMMANDS = {
+    "games": (_games, "", "list the games"),
+    "train": (_train, "GAME", "train AlphaZero or MuZero"),
+    "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained run against another player"),
+    "compare": (_compare, "GAME", "train both, let them meet, hold both against perfect play"),
+    "play": (_play, "GAME", "play in the terminal against any player"),
+}
+
+
+def _add_training(parser: Parser, default_run: str) -> None:
+    parser.add_argument("game", metavar="GAME", help="see `duozero games`")
+    parser.add_argument("--run", metavar="DIR", help=f"where it is kept [{default_run}]")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    parser.add_argument("--config", metavar="FILE.toml", help="settings; flags go before them")
+    add_settings(parser, leave_out=("game", "planner"))
+
+
+def _add_match(parser: Parser) -> None:
+    parser.add_argument(
+        "--openings",
+        type=number(int, 1),
+        default=100,
+        metavar="N",
+        help="random openings, each played from both seats [100]",
+    )
+    parser.add_argument(
+        "--opening-plies", type=number(int), default=2, metavar="N", help="moves of them [2]"
+    )
+
+
+def _file(given: Namespace) -> dict:
+    return read_toml(Path(given.config)) if given.config else {}
+
+
+def _configured(
+    given: Namespace, planner: str | None, directory: Path | None
+) -> tuple[Config, Path]:
+    """The settings of a run and its folder; a resumed run starts from those it has stored."""
+    file, flags = _file(given), given_settings(given)
+    config = resolve(given.game, planner, file, flags)
+    begun = given.resume and (directory is None or directory.exists())
+    directory = directory or Path(given.run or folder.default_folder(config))
+    if begun:
+        named = {"game": given.game} | ({"planner": planner} if planner else {})
+        layers = (named, {k: v for k, v in file.items() if k not in ("game", "planner")}, flags)
+        config = functools.reduce(overlay, layers, folder.stored_config(directory))
+    return config, directory
+
+
+def _start_devices() -> None:
+    """One device per core, where JAX has not been told otherwise: XLA runs a search on one core."""
+    import jax
+
+    if jax.config.jax_num_cpu_devices < 0:  # pyright: ignore[reportAttributeAccessIssue]
+        with suppress(RuntimeError):  # JAX has started, in a notebook say, and keeps what it has.
+            affinity = getattr(os, "sched_getaffinity", None)
+            cores = len(affinity(0)) if affinity else os.cpu_count()
+            jax.config.update("jax_num_cpu_devices", cores or 1)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Turns the first Ctrl-C into a wish to stop; a second one ends at once."""
+    wishes = []
+
+    def wish(signum, frame):
+        if wishes:
+            raise KeyboardInterrupt
+        wishes.append(signum)
+        print("\nfinishing this round, then saving; Ctrl-C again ends at once", file=sys.stderr)
+
+    before = signal.signal(signal.SIGINT, wish)
+    try:
+        yield lambda: bool(wishes)
+    finally:
+        signal.signal(signal.SIGINT, before)

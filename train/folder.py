@@ -1,0 +1,99 @@
+"""The folder of a run: its settings, its measurements, its report. Does not import JAX."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from .config import Config, differences, from_toml, to_toml
+
+Row = dict[str, Any]
+
+
+def default_folder(config: Config) -> Path:
+    """`runs/<game>_<planner>_<seed>`, safe for file systems."""
+    return Path("runs") / f"{safe(config.game)}_{config.planner}_{config.seed}"
+
+
+def safe(name: str) -> str:
+    """`name` without slashes, colons and the like."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)
+
+
+def refuse_existing(directory: Path, how: str) -> None:
+    """Refuses a folder that is already there: nothing is ever written over.
+
+    Raises:
+        ValueError: if it is; `how` tells of the ways out.
+    """
+    if directory.exists() or directory.is_symlink():
+        raise ValueError(f"{directory} exists and is left as it is; {how}")
+
+
+def stored_config(directory: Path) -> Config:
+    """The settings of the run in `directory`.
+
+    Raises:
+        ValueError: if there is no run, or it is not a whole one.
+    """
+    if not directory.is_dir():
+        raise ValueError(f"there is no run folder {directory}")
+    if not (directory / "config.toml").is_file():
+        raise ValueError(f"{directory} is not a run folder: it holds no config.toml")
+    return from_toml(directory / "config.toml")
+
+
+def refuse_changes(directory: Path, config: Config) -> None:
+    """Refuses to go on with other settings than those stored; only more rounds are allowed.
+
+    Raises:
+        ValueError: naming what differs.
+    """
+    old = stored_config(directory)
+    changed = differences(old, config)
+    if config.num_rounds >= old.num_rounds:
+        changed = [change for change in changed if not change.startswith("num_rounds")]
+    if changed:
+        raise ValueError(
+            f"{directory} cannot go on with other settings: {'; '.join(changed)} "
+            "(only num_rounds may grow)"
+        )
+
+
+def write_config(directory: Path, config: Config) -> None:
+    """Creates the folder where needed and stores the settings in it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write(directory / "config.toml", to_toml(config))
+
+
+def append_row(directory: Path, row: Row) -> None:
+    """Adds the measurements of a round."""
+    with open(directory / "metrics.jsonl", "a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def read_rows(directory: Path) -> list[Row]:
+    """The measurements of all rounds; a line that was cut short by a crash is left out."""
+    path = directory / "metrics.jsonl"
+    rows = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return rows
+
+
+def keep_rows(directory: Path, num_rounds: int) -> list[Row]:
+    """Drops the measurements of rounds that no checkpoint remembers; returns the others."""
+    rows = [row for row in read_rows(directory) if row["round"] <= num_rounds]
+    write(directory / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return rows
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    os.replace(part, path)

@@ -1,0 +1,58 @@
+"""How strong a network is, during training."""
+
+from collections.abc import Callable
+
+import jax
+
+from . import oracles
+from .agent import Agent, mcts
+from .arena import match
+from .config import Config
+from .players import Player
+from .roster import solution_of
+
+Measure = Callable[[dict], dict[str, float]]
+
+
+def make_measure(agent: Agent, config: Config) -> Measure:
+    """`params -> {"strength/...": number}`; draws on nothing but the parameters and the seed.
+
+    Where the game has an exact solution: the share of positions in which the move keeps the game
+    value, and the lines lost. Else the score against pure Monte Carlo tree search.
+    """
+    key = jax.random.fold_in(jax.random.key(config.seed), 1)
+    evaluate = config.evaluate
+    solution = solution_of(config.game)
+    if solution is not None:
+
+        def judge(params):
+            with_search = judged(agent.searching(params), solution, config)
+            alone = judged(agent.network(params), solution, config)
+            return {
+                "strength/kept": with_search.kept,
+                "strength/kept_without_search": alone.kept,
+                "strength/lost_lines": with_search.lost_lines,
+                "strength/lines": with_search.num_lines,
+            }
+
+        return judge
+    if agent.game.num_players != 2:
+        return lambda params: {}
+    opponent = mcts(agent.game, evaluate.mcts_simulations)
+
+    def play(params):
+        player = agent.searching(params)
+        sizes = (evaluate.num_openings, evaluate.opening_plies)
+        score = match(agent.game, player, opponent, key, *sizes)
+        low, high = score.interval
+        name = f"strength/{opponent.name}"
+        return {name: score.mean, f"{name}/low": low, f"{name}/high": high}
+
+    return play
+
+
+def judged(player: Player, solution: oracles.Solution, config: Config) -> oracles.Judgement:
+    """Holds a player against perfect play, in the batches of a match: one compiled search."""
+    key = jax.random.fold_in(jax.random.key(config.seed), 2)
+    moves = oracles.moves_of(player.act, solution, key, config.evaluate.num_openings)
+    return oracles.judge(solution, moves)

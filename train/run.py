@@ -1,0 +1,247 @@
+"""A training run in its folder: prepared, trained, interrupted, resumed."""
+
+import contextlib
+import functools
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..models import num_parameters
+from . import checkpoint, folder, roster
+from .agent import Agent, make_agent
+from .build import build_learner, build_mesh
+from .checkpoint import Checkpoints
+from .config import Config, check
+from .folder import Row
+from .learner import Learner, TrainState
+from .measure import Measure, make_measure
+from .memory import check_memory
+from .progress import Report, Silent, strength
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that can be trained: everything is checked, nothing is written yet.
+
+    Attributes:
+        config: its settings.
+        directory: its folder.
+        agent: how it plays.
+        learner: how it learns.
+        resume: whether the folder holds its beginning.
+    """
+
+    config: Config
+    directory: Path
+    agent: Agent
+    learner: Learner
+    resume: bool
+
+
+class TrainedRun(NamedTuple):
+    """What training has come to.
+
+    Attributes:
+        run: what was trained.
+        state: all of it after the last round; `state.average` is the network that plays.
+        rows: the measurements of every round.
+        finished: False if it was interrupted.
+    """
+
+    run: Run
+    state: TrainState
+    rows: list[Row]
+    finished: bool
+
+
+def train(
+    config: Config,
+    directory: Path | str,
+    resume: bool = False,
+    report: Report | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> TrainedRun:
+    """Trains a run in its folder, from the start or from its newest checkpoint.
+
+    The outcome depends on `config` alone, however often the run was interrupted.
+
+    Args:
+        config: its settings.
+        directory: its folder; must not exist, or hold the same run if `resume`.
+        resume: go on from the newest checkpoint.
+        report: is told of phases and rounds; None for silence.
+        should_stop: asked after each round; True saves and returns.
+
+    Raises:
+        ValueError: for settings that cannot be run, or a folder that cannot be used.
+    """
+    return execute(prepare(config, Path(directory), resume), report or Silent(), should_stop)
+
+
+def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
+    """Checks that a run can be trained, and touches nothing.
+
+    Raises:
+        ValueError: see `train`.
+    """
+    check(config)
+    if resume:
+        folder.refuse_changes(directory, config)
+    else:
+        folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
+    agent = make_agent(roster.game_named(config.game), config)
+    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
+    learner = build_learner(agent.planner, config, mesh)
+    check_memory(agent.planner, learner, config)
+    return Run(config, directory, agent, learner, resume)
+
+
+def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> TrainedRun:
+    """Trains what was prepared; see `train`."""
+    config, directory = run.config, run.directory
+    folder.write_config(directory, config)
+    state, done = _begin(run)
+    rows = folder.keep_rows(directory, done)
+    earlier = rows[-1] if rows else {"seconds": 0.0, "games": 0}
+    measure = make_measure(run.agent, config)
+    report.begin(f"{config.planner} learns {config.game} in {directory}", done, config.num_rounds)
+    start = time.monotonic() - earlier["seconds"]
+    finished = True
+    with Checkpoints(directory) as checkpoints:
+        for number in range(done + 1, config.num_rounds + 1):
+            phase = report.phase if number == done + 1 else _no_phase
+            state, row = _round(run, state, phase)
+            row |= {"round": number, "games": earlier["games"] + row["games"]}
+            if _due(config.evaluate_every, number, config.num_rounds):
+                row |= _measured(measure, state, report if not _seen(rows, done) else Silent())
+            row["seconds"] = time.monotonic() - start
+            folder.append_row(directory, row)
+            rows.append(row)
+            earlier = row
+            report.round(row)
+            finished = number == config.num_rounds or not should_stop()
+            if not finished or _due(config.checkpoint_every, number, config.num_rounds):
+                checkpoints.save(number, state, state.average)
+            if not finished:
+                break
+    report.end()
+    trained = TrainedRun(run, state, rows, finished)
+    if finished:
+        _write_report(trained)
+    return trained
+
+
+def _begin(run: Run) -> tuple[TrainState, int]:
+    """The state to go on from, and the rounds behind it."""
+    key = jax.random.key(run.config.seed)
+    done = checkpoint.latest(run.directory)
+    if not done:
+        return run.learner.init(key), 0
+    like = jax.eval_shape(run.learner.init, key)
+    return checkpoint.restore(run.directory, "state", like), done
+
+
+def _round(run: Run, state: TrainState, phase: Callable) -> tuple[TrainState, Row]:
+    """One round of self-play and learning, and what can be said of it."""
+    start = time.monotonic()
+    play, num_updates = run.config.play, run.config.learn.num_updates
+    with phase("compiling and playing the first games"):
+        state = jax.block_until_ready(run.learner.play(state))
+    finished_games = _num_finished(state, play.num_moves)
+    losses = []
+    with phase("compiling and making the first update"):
+        state, metrics = jax.block_until_ready(run.learner.update(state))
+    losses.append(metrics)
+    for _ in range(num_updates - 1):
+        state, metrics = run.learner.update(state)
+        losses.append(metrics)
+    mean = {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
+    speed = play.num_games * play.num_moves / (time.monotonic() - start)
+    return state, {
+        "round": 0,
+        "positions": int(state.num_positions),
+        "updates": int(state.num_updates),
+        "games": int(finished_games),
+        "seconds": 0.0,
+        "positions_per_second": speed,
+        **mean,
+    }
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _num_finished(state: TrainState, num_moves: int) -> jax.Array:
+    """Games that ended during the newest `num_moves` moves."""
+    discount = state.replay.moves.discount
+    newest = (state.replay.position - 1 - jax.numpy.arange(num_moves)) % len(discount)
+    return (discount[newest] == 0).sum()
+
+
+def _measured(measure: Measure, state: TrainState, report: Report | Silent) -> Row:
+    """What the averaged network is worth; a copy of it, so that training cannot be touched."""
+    with report.phase("compiling and measuring the strength"):
+        return measure(jax.device_get(state.average))
+
+
+def _seen(rows: list[Row], done: int) -> bool:
+    """Whether strength was measured since the run was begun or resumed."""
+    return any(strength(row) for row in rows[done:])
+
+
+def _due(every: int, number: int, last: int) -> bool:
+    return number == last or bool(every and number % every == 0)
+
+
+@contextlib.contextmanager
+def _no_phase(name: str):
+    del name
+    yield
+
+
+def summary(trained: TrainedRun) -> Row:
+    """The final report as numbers."""
+    run, row = trained.run, trained.rows[-1]
+    final: dict[str, Any] = {k: v for k, v in row.items() if k.startswith(("strength/", "loss/"))}
+    return {
+        "game": run.config.game,
+        "planner": run.config.planner,
+        "seed": run.config.seed,
+        "rounds": row["round"],
+        "seconds": row["seconds"],
+        "positions": row["positions"],
+        "games": row["games"],
+        "updates": row["updates"],
+        "parameters": num_parameters(trained.state.params),
+        "devices": len(jax.devices()),
+        "device": jax.devices()[0].device_kind,
+        **final,
+        "config": asdict(run.config),
+    }
+
+
+def closing(trained: TrainedRun) -> str:
+    """The outcome in one line."""
+    row = trained.rows[-1]
+    worth = strength({k: v for row in trained.rows for k, v in row.items()})
+    return (
+        f"{trained.run.config.planner} played {row['positions']:,} positions in "
+        f"{row['seconds']:.0f} s; {worth or 'its strength was not measured'}"
+    )
+
+
+def _write_report(trained: TrainedRun) -> None:
+    numbers = summary(trained)
+    folder.write(trained.run.directory / "report.json", json.dumps(numbers, indent=1) + "\n")
+    title = f"# {numbers['planner']} on {numbers['game']}, seed {numbers['seed']}\n\n"
+    lines = [
+        f"| {name} | {value:.4g} |" if isinstance(value, float) else f"| {name} | {value} |"
+        for name, value in numbers.items()
+        if name != "config"
+    ]
+    table = "\n".join(["| | |", "|---|---|", *lines])
+    folder.write(trained.run.directory / "report.md", title + table + "\n")
