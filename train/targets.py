@@ -50,11 +50,11 @@ def lambda_return(moves: Trajectory, lambda_: float) -> Array:
         return (search_value, target), target
 
     last = moves.search_value[-1]
-    steps = (moves.reward, moves.discount, moves.search_value, moves.explored)
-    earlier = jax.tree.map(lambda x: x[:-1], steps)
-    _, returns = jax.lax.scan(backward, (last, last), earlier, reverse=True)
     # A move that ended its game is known in full even where it is the newest.
     newest = jnp.where((moves.discount[-1] == 0) & ~moves.explored[-1], moves.reward[-1], last)
+    steps = (moves.reward, moves.discount, moves.search_value, moves.explored)
+    earlier = jax.tree.map(lambda x: x[:-1], steps)
+    _, returns = jax.lax.scan(backward, (last, newest), earlier, reverse=True)
     return jnp.concatenate([returns, newest[None]])
 
 
