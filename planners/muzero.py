@@ -7,7 +7,7 @@ import mctx
 
 from ..games.base import Game
 from ..models.base import Model
-from ..models.heads import expected_discount
+from ..models.heads import DISCOUNTS, expected_discount
 from .base import Planner, Prediction, mask_logits
 
 
@@ -55,16 +55,17 @@ def muzero(
         net = model.bind(params)
         embedding = net.represent(observation)
         logits, value = net.predict(embedding)
-        steps = [(logits, value)]
-        moves = []
+        empty = logits.shape[0], 0  # What there is of the moves where K is 0.
+        logits, value = [logits[:, None]], [value[:, None]]
+        reward = [jnp.zeros((*empty, model.reward.size))]
+        ending = [jnp.zeros((*empty, len(DISCOUNTS)))]
         # Unrolled in Python: on a CPU a convolution's gradient inside a scan is 20 times slower.
         for k in range(num_unroll_steps):
-            embedding, *move = net.dynamics(scale_gradient(embedding, 0.5), action[:, k])
-            steps.append(net.predict(embedding))
-            moves.append(move)
-        logits, value = (jnp.stack(x, axis=1) for x in zip(*steps, strict=True))
-        reward, ending = (jnp.stack(x, axis=1) for x in zip(*moves, strict=True))
-        return Prediction(logits, value, reward, ending)
+            embedding, *outputs = net.dynamics(scale_gradient(embedding, 0.5), action[:, k])
+            outputs += net.predict(embedding)
+            for steps, output in zip((reward, ending, logits, value), outputs, strict=True):
+                steps.append(output[:, None])
+        return Prediction(*(jnp.concatenate(x, axis=1) for x in (logits, value, reward, ending)))
 
     return Planner(game, model, model.init, root_fn, recurrent_fn, unroll_fn, num_unroll_steps)
 
