@@ -63,7 +63,8 @@ def categorical(low: float, high: float, num_bins: int) -> Head:
 def two_hot(x: Array, low: float, high: float, num_bins: int) -> Array:
     """Splits each number between its two nearest bins, `[...] -> [..., num_bins]`."""
     place = (jnp.clip(x, low, high) - low) / (high - low) * (num_bins - 1)
-    return jnp.maximum(0.0, 1.0 - jnp.abs(place[..., None] - jnp.arange(num_bins)))
+    bins = jnp.broadcast_to(jnp.arange(num_bins), (*place.shape, num_bins))
+    return jnp.maximum(0.0, 1.0 - jnp.abs(place[..., None] - bins))
 
 
 def expected_discount(logits: Array) -> Array:

@@ -73,6 +73,6 @@ def sample(replay: Replay, key: Array, num_samples: int, num_unroll_steps: int) 
     age = jax.random.randint(age_key, (num_samples,), 0, replay.size - num_unroll_steps)
     game = jax.random.randint(game_key, (num_samples,), 0, num_games)
     first = replay.position - replay.size + age
-    time = (first[:, None] + jnp.arange(num_unroll_steps + 1)) % capacity
+    time = (first[:, None] + jnp.arange(num_unroll_steps + 1)[None]) % capacity
     window = jax.tree.map(lambda x: x[time, game[:, None]], (replay.moves, replay.value))
     return jax.vmap(cut)(*window)
