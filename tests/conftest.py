@@ -1,0 +1,57 @@
+"""JAX as the tests want it (strict, on four devices), and what several files of tests share."""
+
+import jax
+import pytest
+from duozero import planners
+from duozero.games import GAMES, make
+from duozero.models import mlp
+from duozero.train.oracles import solve
+from hypothesis import settings
+
+jax.config.update("jax_num_cpu_devices", 4)  # Before anything has touched a device.
+jax.config.update("jax_numpy_rank_promotion", "raise")  # [B, 1] - [B] fails, not broadcasts.
+jax.config.update("jax_debug_key_reuse", True)
+
+# The first example compiles, and says nothing of how slow the others are.
+settings.register_profile("compiled", deadline=None, database=None, max_examples=40)
+settings.load_profile("compiled")
+
+# The smallest first: a fault of all games shows at once.
+BY_SIZE = sorted(GAMES, key=lambda name: (make(name).num_actions, name))
+
+
+@pytest.fixture(scope="session", params=BY_SIZE)
+def game(request):
+    """Every built-in game: a new one is tested as soon as it is in the table."""
+    return make(request.param)
+
+
+@pytest.fixture(scope="session")
+def tic_tac_toe():
+    return make("tic_tac_toe")
+
+
+@pytest.fixture(scope="session")
+def tiny(tic_tac_toe):
+    """A network that compiles fast, for tic-tac-toe."""
+    return mlp(tic_tac_toe, width=16, depth=1)
+
+
+@pytest.fixture(scope="session", params=["alphazero", "muzero"])
+def planner(request, tic_tac_toe, tiny):
+    """Both planners, with one network."""
+    if request.param == "alphazero":
+        return planners.alphazero(tic_tac_toe, tiny)
+    return planners.muzero(tic_tac_toe, tiny, num_unroll_steps=2)
+
+
+@pytest.fixture(scope="session")
+def solution(tic_tac_toe):
+    """All of tic-tac-toe, solved."""
+    return solve(tic_tac_toe)
+
+
+@pytest.fixture(scope="session")
+def race():
+    """All of the race to 21, solved."""
+    return solve(make("race_to_21"))

@@ -1,0 +1,86 @@
+"""The replay is a bounded queue from which windows are cut."""
+
+import collections
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from duozero.train import replay
+from duozero.train.selfplay import Trajectory
+from hypothesis import given
+from hypothesis import strategies as st
+
+NUM_GAMES = 2
+LENGTHS = (1, 3, 4)
+
+
+def moves(first, num_moves):
+    """Numbered moves of games that never end: number, game and version tell a move."""
+    number = jnp.arange(first, first + num_moves, dtype=jnp.float32)[:, None]
+    number = jnp.broadcast_to(number, (num_moves, NUM_GAMES))
+    game = jnp.broadcast_to(jnp.arange(NUM_GAMES)[None], number.shape)
+    return Trajectory(
+        observation=jnp.stack([number, game.astype(jnp.float32)], axis=-1),
+        action=number.astype(jnp.int32),
+        reward=number,
+        discount=jnp.ones_like(number),
+        action_weights=jnp.ones((*number.shape, 3)) / 3,
+        search_value=number,
+        explored=jnp.zeros(number.shape, jnp.bool_),
+        version=number.astype(jnp.int32),
+    )
+
+
+def search_values(moves):
+    return moves.search_value
+
+
+push = jax.jit(functools.partial(replay.push, return_fn=search_values))
+sample = jax.jit(replay.sample, static_argnums=(2, 3))
+
+
+@given(st.sampled_from([4, 7]), st.lists(st.sampled_from(LENGTHS), min_size=1, max_size=6))
+def test_it_is_a_bounded_queue(capacity, lengths):
+    queue = collections.deque(maxlen=capacity)
+    buffer, count = replay.init(moves(0, 1), capacity), 0
+    for length in lengths:
+        buffer = push(buffer, moves(count, length))
+        queue.extend(range(count, count + length))
+        count += length
+    assert int(buffer.size) == len(queue)
+    newest_last = np.roll(buffer.moves.action, -int(buffer.position), axis=0)[-len(queue) :]
+    np.testing.assert_array_equal(newest_last, np.tile(np.array(queue)[:, None], NUM_GAMES))
+    np.testing.assert_array_equal(np.roll(buffer.value, -int(buffer.position), 0)[-1], count - 1)
+
+
+@pytest.mark.parametrize("num_pushes", [1, 2, 3, 4])
+def test_windows_are_moves_in_a_row_of_one_game_and_never_cross_the_seam(num_pushes):
+    buffer = replay.init(moves(0, 1), 7)
+    for i in range(num_pushes):
+        buffer = push(buffer, moves(4 * i, 4))
+    drawn = sample(buffer, jax.random.key(num_pushes), 256, 2)
+    first = np.asarray(drawn.observation[:, 0], int)
+    np.testing.assert_array_equal(drawn.action, first[:, None] + np.arange(2))
+    np.testing.assert_array_equal(drawn.value, first[:, None] + np.arange(3))
+    oldest = max(0, 4 * num_pushes - 7)
+    # Every window that fits is drawn, from every game, and no other.
+    assert set(first) == set(range(oldest, 4 * num_pushes - 2))
+    assert set(np.asarray(drawn.observation[:, 1], int)) == set(range(NUM_GAMES))
+
+
+def test_value_targets_are_made_anew_when_more_is_known():
+    def outcome(moves):
+        """The sum of what follows."""
+        return jnp.cumsum(moves.reward[::-1], axis=0)[::-1]
+
+    buffer = replay.init(moves(0, 1), 8)
+    for first in (0, 3):
+        buffer = replay.push(buffer, moves(first, 3), outcome)
+    np.testing.assert_array_equal(buffer.value[:6, 0], [15, 15, 14, 12, 9, 5])
+
+
+def test_more_than_fits_is_refused():
+    with pytest.raises(ValueError, match="4 moves a game do not fit a replay of 3"):
+        replay.init(moves(0, 4), 3)
