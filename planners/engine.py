@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import mctx
 import numpy as np
 
-from .tree import Node, Tree, mask_logits, search
+from .base import mask_logits
+from .tree import Node, Tree, best_legal, search
 
 Array = jax.Array
 FillFn = Callable[[Node], Array]
@@ -245,10 +246,8 @@ def gumbel_policy(
     node = tree.root
     qvalues = qtransform(node)
     scores = halving_score(node, gumbel, qvalues, node.visit_counts.max(axis=-1))
-    action = jnp.argmax(jnp.where(node.legal, scores, -jnp.inf), axis=-1).astype(jnp.int32)
-    logits = node.prior_logits + qvalues
-    logits = mask_logits(logits, ~node.legal)
-    return PolicyOutput(action, jax.nn.softmax(logits), tree)
+    weights = jax.nn.softmax(mask_logits(node.prior_logits + qvalues, node.legal))
+    return PolicyOutput(best_legal(node, scores), weights, tree)
 
 
 def puct_policy(
@@ -287,7 +286,7 @@ def puct_policy(
         keyed=tie_break,
     )
     weights = tree.summary().visit_probs
-    return PolicyOutput(jnp.argmax(weights, axis=-1).astype(jnp.int32), weights, tree)
+    return PolicyOutput(best_legal(tree.root, weights), weights, tree)
 
 
 def mix_noise(prior_logits: Array, noise: Array, fraction: float = 0.25) -> Array:

@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 import mctx
 
+from .base import mask_logits
+
 Array = jax.Array
 ScoreFn = Callable[["Node", Array | None], Array]
 """Scores the actions of a node, `(node, keys) -> [B, A]`; the highest legal one is taken."""
@@ -118,10 +120,13 @@ class Tree(NamedTuple):
         return Summary(root.visit_counts, probs, root.value, root.qvalues)
 
 
-def mask_logits(logits: Array, invalid_actions: Array) -> Array:
-    """Shifts the largest logit to 0 and gives invalid actions the lowest finite one."""
-    logits = logits - logits.max(axis=-1, keepdims=True)
-    return jnp.where(invalid_actions, jnp.finfo(logits.dtype).min, logits)
+def best_legal(node: Node, scores: Array) -> Array:
+    """The legal action `[B]` int32 with the highest of `scores` `[B, A]`, the first of equals."""
+    scores = jnp.where(node.legal, scores, -jnp.inf)
+    # Two plain reductions are faster than an argmax, whose reduction is over pairs.
+    best = scores == scores.max(axis=-1, keepdims=True)
+    last = scores.shape[-1] - 1
+    return jnp.where(best, jnp.arange(last + 1, dtype=jnp.int32)[None], last).min(axis=-1)
 
 
 def search(
@@ -156,24 +161,25 @@ def search(
         invalid_actions: `[B, A]`, nonzero where the root's actions are not to be visited.
         keyed: hand a key for each game, `[B]`, to the scores, derived as in mctx; None otherwise.
     """
-    chex.assert_rank([root.prior_logits, root.value], [2, 1])
-    batch_size = root.value.shape[0]
+    logits, value = jnp.asarray(root.prior_logits), jnp.asarray(root.value)
+    chex.assert_rank([logits, value], [2, 1])
     if invalid_actions is not None:
-        chex.assert_equal_shape([root.prior_logits, invalid_actions])
-        root = root.replace(prior_logits=mask_logits(root.prior_logits, invalid_actions))
+        chex.assert_equal_shape([logits, invalid_actions])
+        logits = mask_logits(logits, jnp.equal(invalid_actions, 0))
+    if max_depth is None:
+        max_depth = num_simulations
 
     def simulate(simulation, carry):
         key, tree = carry
         key, descend_key, expand_key = jax.random.split(key, 3)
-        keys = jax.random.split(descend_key, batch_size) if keyed else None
+        keys = jax.random.split(descend_key, value.size) if keyed else None
         leaf = simulation + 1
-        descent = _descend(
-            tree, leaf, keys, root_score_fn, interior_score_fn, max_depth or num_simulations
-        )
+        descent = _descend(tree, leaf, keys, root_score_fn, interior_score_fn, max_depth)
         tree = _expand(tree, leaf, descent, params, expand_key, recurrent_fn)
         return key, _backup(tree, leaf, descent)
 
-    return jax.lax.fori_loop(0, num_simulations, simulate, (key, _plant(root, num_simulations)))[1]
+    tree = _plant(logits, value, root.embedding, num_simulations + 1)
+    return jax.lax.fori_loop(0, num_simulations, simulate, (key, tree))[1]
 
 
 class _Descent(NamedTuple):
@@ -215,8 +221,7 @@ def _descend(
         # What a game that waits reads here is not used.
         parent = jnp.maximum(walk.child, 0)
         node = tree.node(parent)
-        scores = jnp.where(node.legal, score_fn(node, score_keys), -jnp.inf)
-        action = jnp.argmax(scores, axis=-1).astype(jnp.int32)
+        action = best_legal(node, score_fn(node, score_keys))
         child = tree.children[parent, jnp.arange(parent.shape[0]), action]
         level = walk.level + 1
         walking = walk.walking & (child != UNVISITED) & (level < max_depth)
@@ -241,21 +246,21 @@ def _descend(
     )
 
 
-def _plant(root: mctx.RootFnOutput, num_simulations: int) -> Tree:
+def _plant(prior_logits: Array, value: Array, embedding: Any, num_nodes: int) -> Tree:
     """A tree of the root alone; rows not yet made repeat it, so that reading them is harmless."""
 
-    def rows(x: Array) -> Array:
-        return jnp.broadcast_to(x, (num_simulations + 1, *x.shape))
+    def rows(x):
+        return jnp.broadcast_to(x, (num_nodes, *x.shape))
 
     return Tree(
-        children=rows(jnp.full(root.prior_logits.shape, UNVISITED, jnp.int32)),
-        prior_logits=rows(root.prior_logits),
-        visits=rows(jnp.ones_like(root.value)),
-        values=rows(root.value),
-        raw_values=rows(root.value),
-        rewards=rows(jnp.zeros_like(root.value)),
-        discounts=rows(jnp.zeros_like(root.value)),
-        embeddings=jax.tree.map(rows, root.embedding),
+        children=rows(jnp.full(prior_logits.shape, UNVISITED, jnp.int32)),
+        prior_logits=rows(prior_logits),
+        visits=rows(jnp.ones_like(value)),
+        values=rows(value),
+        raw_values=rows(value),
+        rewards=rows(jnp.zeros_like(value)),
+        discounts=rows(jnp.zeros_like(value)),
+        embeddings=jax.tree.map(rows, embedding),
     )
 
 
@@ -276,7 +281,7 @@ def _expand(
     chex.assert_equal_shape([output.value, output.reward, output.discount, tree.values[0]])
     earlier = _of_each_game(tree.visits, jnp.maximum(descent.child, 0))
 
-    def put(rows: Array, row: Array) -> Array:
+    def put(rows, row):
         return jax.lax.dynamic_update_index_in_dim(rows, row.astype(rows.dtype), leaf, 0)
 
     return tree._replace(
