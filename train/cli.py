@@ -146,8 +146,8 @@ def _play(parser: Parser, arguments: Sequence[str]) -> Action:
     from . import play
 
     first = True if given.first else False if given.second else None
-    table = play.prepare(given.game, given.against, first, given.simulations, given.seed)
-    return lambda: play.execute(table)
+    session = play.prepare(given.game, given.against, first, given.simulations, given.seed)
+    return lambda: play.execute(session)
 
 
 COMMANDS = {

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import jax
 
-from . import oracles
 from .agent import Agent, mcts
 from .arena import match
 from .config import Config
+from .oracles import Judgement, Solution, judge, moves_of
 from .players import Player
 from .roster import solution_of
 
@@ -20,14 +20,15 @@ def make_measure(agent: Agent, config: Config) -> Measure:
     Where the game has an exact solution: the share of positions in which the move keeps the game
     value, and the lines lost. Else the score against pure Monte Carlo tree search.
     """
-    key = jax.random.fold_in(jax.random.key(config.seed), 1)
-    evaluate = config.evaluate
+    evaluate, seed = config.evaluate, config.seed
+    key = jax.random.fold_in(jax.random.key(seed), 1)
     solution = solution_of(config.game)
     if solution is not None:
 
-        def judge(params):
-            with_search = judged(agent.searching(params), solution, config)
-            alone = judged(agent.network(params), solution, config)
+        def hold(params):
+            size = evaluate.num_openings
+            with_search = judged(agent.searching(params), solution, seed, size)
+            alone = judged(agent.network(params), solution, seed, size)
             return {
                 "strength/kept": with_search.kept,
                 "strength/kept_without_search": alone.kept,
@@ -35,7 +36,7 @@ def make_measure(agent: Agent, config: Config) -> Measure:
                 "strength/lines": with_search.num_lines,
             }
 
-        return judge
+        return hold
     if agent.game.num_players != 2:
         return lambda params: {}
     opponent = mcts(agent.game, evaluate.mcts_simulations)
@@ -51,8 +52,10 @@ def make_measure(agent: Agent, config: Config) -> Measure:
     return play
 
 
-def judged(player: Player, solution: oracles.Solution, config: Config) -> oracles.Judgement:
-    """Holds a player against perfect play, in the batches of a match: one compiled search."""
-    key = jax.random.fold_in(jax.random.key(config.seed), 2)
-    moves = oracles.moves_of(player.act, solution, key, config.evaluate.num_openings)
-    return oracles.judge(solution, moves)
+def judged(player: Player, solution: Solution, seed: int, size: int) -> Judgement:
+    """Holds a player against perfect play, in batches of `size`.
+
+    A match's number of openings is a good size: the search is compiled for it already.
+    """
+    key = jax.random.fold_in(jax.random.key(seed), 2)
+    return judge(solution, moves_of(player.act, solution, key, size))

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import jax
 
-from ..games import Game, make
+from ..games import GAMES, Game, make, symmetries
+from ..models import Params
+from ..planners import Planner, rollout
 from . import checkpoint, players
 from .agent import Agent, PriorFn, make_agent, mcts, named
 from .config import Config
@@ -16,6 +18,7 @@ from .folder import stored_config
 from .memory import refuse_beyond_memory, tree_bytes
 from .oracles import Solution, solve
 from .overlay import unknown
+from .report import table
 
 NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "network:RUN", "a run folder")
 DEFAULT_SIMULATIONS = 200
@@ -40,7 +43,7 @@ class Trained(NamedTuple):
 
     config: Config
     agent: Agent
-    params: dict
+    params: Params
     num_rounds: int
 
     @property
@@ -75,12 +78,27 @@ def solution_of(name: str) -> Solution | None:
     return solve(game_named(name)) if is_solvable(name) else None
 
 
-def load(directory: Path, simulations: int | None = None) -> Trained:
+def check_search(planner: Planner, num_simulations: int, num_games: int) -> None:
+    """Refuses a search that this machine cannot hold.
+
+    Raises:
+        ValueError: with what is needed and what there is.
+    """
+    needed = tree_bytes(planner, _shapes(planner), num_games, num_simulations)
+    refuse_beyond_memory(needed, f"a search of {num_simulations} simulations")
+
+
+def _shapes(planner: Planner) -> Params:
+    return jax.eval_shape(planner.init, jax.eval_shape(lambda: jax.random.key(0)))
+
+
+def load(directory: Path, simulations: int | None = None, num_games: int = 1) -> Trained:
     """The player that a run folder holds, with its own search settings.
 
     Args:
         directory: the run folder.
         simulations: nodes per move instead of those of the run.
+        num_games: how many it will play at once.
 
     Raises:
         ValueError: if there is no run, it is damaged, or does not fit its own settings.
@@ -90,9 +108,8 @@ def load(directory: Path, simulations: int | None = None) -> Trained:
         search = dataclasses.replace(config.search, num_simulations=simulations)
         config = dataclasses.replace(config, search=search)
     agent = make_agent(game_named(config.game), config)
-    like = jax.eval_shape(agent.planner.init, jax.eval_shape(lambda: jax.random.key(0)))
-    tree = tree_bytes(agent.planner, like, 1, config.search.num_simulations)
-    refuse_beyond_memory(tree, f"a search of {config.search.num_simulations} simulations")
+    like = _shapes(agent.planner)
+    check_search(agent.planner, config.search.num_simulations, num_games)
     params = checkpoint.restore(directory, "player", like)
     return Trained(config, agent, params, checkpoint.latest(directory))
 
@@ -106,13 +123,14 @@ def load_player(directory: Path | str, simulations: int | None = None) -> player
     return named(load(Path(directory), simulations).searching, str(directory))
 
 
-def entrant(spec: str, game: str, simulations: int | None = None) -> Entrant:
+def entrant(spec: str, game: str, simulations: int | None = None, num_games: int = 1) -> Entrant:
     """The player that `spec` names, for the game called `game`; see `NAMES`.
 
     Args:
         spec: what a person typed.
         game: the name of the game.
         simulations: nodes per move instead of a run's own.
+        num_games: how many it will play at once.
 
     Raises:
         ValueError: if there is no such player, or it does not play this game.
@@ -123,7 +141,9 @@ def entrant(spec: str, game: str, simulations: int | None = None) -> Entrant:
     if spec == "greedy-centre":
         return Entrant(players.greedy_centre_player(rules))
     if spec == "mcts" or spec.startswith("mcts:"):
-        return Entrant(mcts(rules, _simulations(spec)))
+        num_simulations = _simulations(spec)
+        check_search(rollout(rules), num_simulations, num_games)
+        return Entrant(mcts(rules, num_simulations))
     if spec == "perfect":
         solution = solution_of(game)
         if solution is None:
@@ -135,7 +155,7 @@ def entrant(spec: str, game: str, simulations: int | None = None) -> Entrant:
     directory = Path(spec.removeprefix("network:"))
     if not alone and not directory.exists():
         raise ValueError(unknown("player", spec, NAMES))
-    trained = load(directory, simulations)
+    trained = load(directory, simulations, num_games)
     if trained.config.game != game:
         raise ValueError(f"{directory} plays {trained.config.game}, not {game}")
     player = trained.network if alone else trained.searching
@@ -147,3 +167,23 @@ def _simulations(spec: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,6}", text):
         raise ValueError(f"{spec!r}: a number of simulations from 1 to 9999999 is needed")
     return int(text)
+
+
+def print_games() -> int:
+    """Lists the games, and how to name others."""
+    rows = [["game", "moves", "observation", "symmetries", "solved exactly", ""]]
+    for name in GAMES:
+        game = game_named(name)
+        rows.append(
+            [
+                name,
+                str(game.num_actions),
+                "x".join(map(str, game.observation_shape)),
+                str(len(symmetries(game).action)),
+                "yes" if is_solvable(name) else "no",
+                (type(game).__doc__ or "").split(";")[0].split(".")[0].strip(),
+            ]
+        )
+    print(table(rows))
+    print("\nOther sizes: gomoku_WxH_N, race_to_T_M. Your own: package.module:Class. pgx's by id.")
+    return 0

@@ -1,0 +1,43 @@
+"""Results in words and tables, readable in a terminal and as Markdown."""
+
+from .arena import Score
+from .oracles import Judgement
+
+
+def table(rows: list[list[str]]) -> str:
+    """A Markdown table, aligned for the eye; the first row is its head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def judgement_rows(judgements: dict[str, list[Judgement]]) -> list[list[str]]:
+    """How moves compare with perfect play, a row each; a column for each player."""
+    kept = [
+        [f"moves that keep the game value, {how}", *(f"{j.kept:.2%}" for j in column)]
+        for how, column in judgements.items()
+    ]
+    lost = [
+        [f"lost lines, {how}", *(lines(j) for j in column)] for how, column in judgements.items()
+    ]
+    return kept + lost
+
+
+def lines(judgement: Judgement) -> str:
+    """Lost lines of all, over every reply of the opponent."""
+    never = " (it cannot be beaten)" if judgement.lost_lines == 0 else ""
+    return f"{judgement.lost_lines:,} of {judgement.num_lines:,}{never}"
+
+
+def score_text(score: Score | None) -> str:
+    """A score with its interval; a dash for none."""
+    return "-" if score is None else str(score)
+
+
+def minutes(seconds: float) -> str:
+    """Seconds for people."""
+    return f"{seconds:.0f} s" if seconds < 300 else f"{seconds / 60:.1f} min"
