@@ -1,0 +1,236 @@
+"""A person against a player in the terminal."""
+
+import functools
+import random
+import secrets
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..games import Game
+from . import roster
+from .agent import mcts
+from .players import Player
+from .report import table
+from .roster import Entrant
+
+HELP = "type a move, or: moves, hint, undo, quit"
+HINT_SIMULATIONS = 400
+
+
+@dataclass
+class Session:
+    """One game between a person and a player.
+
+    Attributes:
+        game: the rules.
+        opponent: the other player.
+        person: player id of the person.
+        state: the position, unbatched.
+        key: randomness of the opponent; each move has its own by number.
+        past: the positions before each move, the first first.
+    """
+
+    game: Game
+    opponent: Entrant
+    person: int
+    state: Any
+    key: jax.Array
+    past: list[Any] = field(default_factory=list)
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.state.terminated | self.state.truncated)
+
+    @property
+    def persons_turn(self) -> bool:
+        return int(self.state.current_player) == self.person
+
+    def play(self, action: int) -> None:
+        """Makes a move that is known to be legal."""
+        self.past.append(self.state)
+        self.state = _step(self.game)(self.state, jnp.int32(action))
+
+    def undo(self) -> bool:
+        """Goes back to where the person last had a choice; False if there was none."""
+        mine = [at for at, state in enumerate(self.past) if state.current_player == self.person]
+        if not mine:
+            return False
+        self.state = self.past[mine[-1]]
+        del self.past[mine[-1] :]
+        return True
+
+    def roots(self) -> tuple[jax.Array, Any]:
+        """Keys and position as a batch of one."""
+        keys = jax.random.fold_in(self.key, len(self.past))[None]
+        return keys, jax.tree.map(lambda x: x[None], self.state)
+
+
+def prepare(
+    game: str,
+    against: str,
+    first: bool | None = None,
+    simulations: int | None = None,
+    seed: int | None = None,
+) -> Session:
+    """Sets up a game.
+
+    Args:
+        game: its name.
+        against: the player; see `roster.NAMES`.
+        first: whether the person moves first; None lets chance decide.
+        simulations: nodes per move instead of a run's own.
+        seed: for the same game again; None for another each time.
+
+    Raises:
+        ValueError: if the game or the player does not exist, or they do not go together.
+    """
+    rules = roster.game_named(game)
+    if rules.num_players != 2:
+        raise ValueError(f"{game} is a game of {rules.num_players}; 2 are needed to play")
+    opponent = roster.entrant(against, game, simulations)
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    first = random.Random(seed).random() < 0.5 if first is None else first
+    start_key, key = jax.random.split(jax.random.key(seed))
+    state = jax.jit(rules.init)(start_key)
+    opener = int(state.current_player)
+    return Session(rules, opponent, opener if first else 1 - opener, state, key)
+
+
+def execute(session: Session) -> int:
+    """Plays until the game ends or the person leaves."""
+    opponent = session.opponent.player
+    whose = "you move" if session.persons_turn else f"{opponent.name} moves"
+    print(f"{session.game.id}: you against {opponent.name}; {whose} first. {HELP}")
+    while True:
+        print(f"\n{picture(session.game, session.state)}\n")
+        if not session.ended and not session.persons_turn:
+            action = int(opponent.act(*session.roots())[0])
+            print(f"{opponent.name} plays {_write(session.game, action)}")
+            session.play(action)
+        elif not _persons_turn(session):
+            return 0
+
+
+def _persons_turn(session: Session) -> bool:
+    """Reads until something has changed; False if the person leaves."""
+    if session.ended:
+        print(f"{_verdict(session)} Type undo to go back, anything else to leave.")
+    while True:
+        text = _ask("undo? " if session.ended else "your move: ")
+        command = text.lower() if text is not None else "quit"
+        if command == "undo":
+            if session.undo():
+                return True
+            print("there is no move of yours to take back")
+        elif session.ended or command in ("quit", "exit", "q"):
+            return False
+        elif command in ("moves", "?", "help", ""):
+            print(f"legal moves: {_legal(session)}" if command == "moves" else HELP)
+        elif command == "hint":
+            print(hint(session))
+        else:
+            try:
+                session.play(_read(session, command))
+            except ValueError as error:
+                print(" ".join(str(error).split()))
+            else:
+                return True
+
+
+def _ask(prompt: str) -> str | None:
+    """A line from the person, None at the end of the input."""
+    print(prompt, end="", flush=True)
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):
+        print()
+    return line.strip() if line else None
+
+
+def _read(session: Session, text: str) -> int:
+    """The legal move that a person wrote.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    read = getattr(session.game, "string_to_action", None)
+    try:
+        action = int(text) if read is None else read(text)
+    except ValueError as error:
+        raise ValueError(f"{error} ({HELP})") from None
+    if not (0 <= action < session.game.num_actions and session.state.legal_action_mask[action]):
+        raise ValueError(f"{text} is not legal here; type moves to see what is")
+    return action
+
+
+def hint(session: Session) -> str:
+    """What a search thinks of every move, for the player to move."""
+    entrant = session.opponent
+    if entrant.player.plan is None:
+        entrant = Entrant(_advisor(session.game))
+    plan = entrant.player.plan
+    assert plan is not None
+    found = jax.tree.map(lambda x: np.asarray(x)[0], plan(*session.roots()))
+    legal = np.asarray(session.state.legal_action_mask)
+    prior = legal / legal.sum()
+    if entrant.prior is not None:
+        prior = np.asarray(entrant.prior(*session.roots()))[0]
+    order = sorted(np.flatnonzero(legal), key=lambda a: (-found.visit_counts[a], -prior[a]))
+    rows = [["move", "visits", "value", "prior", ""]]
+    for action in order[:10]:
+        visits = int(found.visit_counts[action])
+        value = f"{found.qvalues[action]:+.2f}" if visits else "-"
+        chosen = "<- its choice" if action == found.action else ""
+        move = _write(session.game, int(action))
+        rows.append([move, str(visits), value, f"{prior[action]:.0%}", chosen])
+    name = entrant.player.name
+    return (
+        f"{name} thinks you {_in_words(float(found.search_value))} "
+        f"({found.search_value:+.2f}, where +1 is a win for you and -1 a loss)\n{table(rows)}"
+    )
+
+
+def picture(game: Game, state: Any) -> str:
+    """The position as text; games from elsewhere may have no picture."""
+    draw = getattr(game, "to_string", None)
+    try:
+        return draw(state) if draw else f"({game.id} has no text picture)"
+    except NotImplementedError:
+        return f"({game.id} has no text picture)"
+
+
+def _write(game: Game, action: int) -> str:
+    write = getattr(game, "action_to_string", str)
+    return write(action)
+
+
+def _legal(session: Session) -> str:
+    legal = np.flatnonzero(np.asarray(session.state.legal_action_mask))
+    return " ".join(_write(session.game, int(action)) for action in legal)
+
+
+def _verdict(session: Session) -> str:
+    states = [*session.past, session.state]
+    gain = sum(float(state.rewards[session.person]) for state in states)
+    return "You win." if gain > 0 else "You lose." if gain < 0 else "A draw."
+
+
+def _in_words(value: float) -> str:
+    """A value for the player to move, as what that player may expect."""
+    words = ("should lose", "stand worse", "stand level", "stand better", "should win")
+    return words[int(np.digitize(value, (-0.8, -0.2, 0.2, 0.8)))]
+
+
+@functools.cache
+def _step(game: Game) -> Callable:
+    return jax.jit(game.step)
+
+
+@functools.cache
+def _advisor(game: Game) -> Player:
+    return mcts(game, HINT_SIMULATIONS)
