@@ -1,6 +1,5 @@
-"""Play, remember, learn: three jitted functions of one state."""
+"""Play, remember, learn: functions of one state."""
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import struct
-from jax.sharding import NamedSharding
+from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from ..games.base import symmetries
@@ -92,25 +91,28 @@ def make_learner(
     return_fn: replay_lib.ReturnFn,
     explore: Exploration,
     config: LearnerConfig,
-    mesh: jax.sharding.Mesh,
+    mesh: Mesh,
 ) -> Learner:
     """Builds the loop for one planner on one mesh of devices with an axis `data`.
 
     Games are spread over the mesh, and no device waits for another inside a search. Each game has
-    its own key by its number, so the games do not depend on how many devices there are.
+    its own key by its number, so the games do not depend on how many devices there are. The rest
+    of the state lives where it is learned from: see `learning_mesh`.
     """
     game = planner.game
-    everywhere, spread = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
+    spread, moves_spread = (NamedSharding(mesh, spec) for spec in (P("data"), P(None, "data")))
+    everywhere, home = NamedSharding(mesh, P()), NamedSharding(learning_mesh(mesh), P())
+    batch_spread = NamedSharding(learning_mesh(mesh), P("data"))
 
-    @functools.partial(
-        jax.shard_map,
+    play_games = jax.shard_map(
+        lambda params, version, games: self_play(
+            game, search, params, version, games, config.num_moves, explore
+        ),
         mesh=mesh,
         in_specs=(P(), P(), P("data")),
         out_specs=(P("data"), P(None, "data")),
         check_vma=False,
     )
-    def play_games(params, version, games):
-        return self_play(game, search, params, version, games, config.num_moves, explore)
 
     def init(key):
         params_key, games_key, key = jax.random.split(key, 3)
@@ -130,13 +132,9 @@ def make_learner(
             num_positions=jnp.int32(0),
         )
 
-    def play(state):
-        games, moves = play_games(state.average, state.num_updates, state.games)
-        moves = jax.lax.with_sharding_constraint(moves, everywhere)
-        return state.replace(
-            games=games,
-            replay=replay_lib.push(state.replay, moves, return_fn),
-            num_positions=state.num_positions + config.num_games * config.num_moves,
+    def place(state):
+        return jax.device_put(state.replace(games=None), home).replace(
+            games=jax.device_put(state.games, spread)
         )
 
     def update(state):
@@ -146,7 +144,7 @@ def make_learner(
         )
         if config.augment:
             sample = augment(symmetries(game), augment_key, sample)
-        sample = jax.lax.with_sharding_constraint(sample, spread)
+        sample = jax.lax.with_sharding_constraint(sample, batch_spread)
         gradient, metrics = jax.grad(loss_fn, has_aux=True)(
             state.params, planner, sample, config.value_weight
         )
@@ -162,11 +160,35 @@ def make_learner(
         )
         return state, metrics | {"gradient_norm": optax.global_norm(gradient)}
 
-    layout = TrainState(everywhere, everywhere, everywhere, everywhere, spread, *3 * [everywhere])
-    return Learner(
-        jax.jit(init, out_shardings=layout),
-        jax.jit(play, donate_argnums=0, in_shardings=(layout,), out_shardings=layout),
-        jax.jit(
-            update, donate_argnums=0, in_shardings=(layout,), out_shardings=(layout, everywhere)
-        ),
+    jit_play = jax.jit(play_games, out_shardings=(spread, moves_spread), donate_argnums=2)
+    jit_push = jax.jit(
+        lambda replay, moves: replay_lib.push(replay, moves, return_fn), donate_argnums=0
     )
+    jit_update = jax.jit(update, donate_argnums=0)
+
+    def play(state):
+        params, version = jax.device_put((state.average, state.num_updates), everywhere)
+        games, moves = jit_play(params, version, state.games)
+        return state.replace(
+            games=games,
+            replay=jit_push(state.replay, jax.device_put(moves, home)),
+            num_positions=state.num_positions + config.num_games * config.num_moves,
+        )
+
+    def update_at_home(state):
+        # The games stay on their own devices: one jitted call takes arrays of one mesh only.
+        after, metrics = jit_update(state.replace(games=None))
+        return after.replace(games=state.games), metrics
+
+    return Learner(lambda key: place(jax.jit(init)(key)), play, update_at_home)
+
+
+def learning_mesh(mesh: Mesh) -> Mesh:
+    """Where gradients are taken: the whole mesh on accelerators, one device on a CPU.
+
+    The cores of a CPU already share one device's matrix products, and a collective between two of
+    its devices can wait for ever for a thread that those products hold.
+    """
+    if mesh.devices.flat[0].platform != "cpu":
+        return mesh
+    return Mesh(mesh.devices.reshape(-1)[:1], mesh.axis_names, axis_types=mesh.axis_types)
