@@ -53,9 +53,9 @@ def rollout(game: Game) -> Planner:
     key alone, whatever batch it stands in.
     """
     step = jax.vmap(game.step)
+    split = jax.vmap(lambda key: tuple(jax.random.split(key)))
 
     def evaluate(keys, state):
-        keys = jax.random.wrap_key_data(keys)
         value = random_playout(game, keys, state)
         mask = state.legal_action_mask
         return mask_logits(jnp.zeros(mask.shape), mask), value
@@ -67,7 +67,7 @@ def rollout(game: Game) -> Planner:
         return mctx.RootFnOutput(
             prior_logits=logits,
             value=value,
-            embedding=(state.replace(observation=None), keys),
+            embedding=(state.replace(observation=None), jax.random.key_data(keys)),
         )
 
     def recurrent_fn(params, key, action, embedding):
@@ -81,6 +81,6 @@ def rollout(game: Game) -> Planner:
         output = mctx.RecurrentFnOutput(
             reward=reward, discount=discount, prior_logits=logits, value=value
         )
-        return output, (child.replace(observation=None), keys)
+        return output, (child.replace(observation=None), jax.random.key_data(keys))
 
     return Planner(game, None, lambda key: {}, root_fn, recurrent_fn, None, num_unroll_steps=0)
