@@ -101,11 +101,11 @@ def self_play(
         """One game after a move, replaced by a fresh one if that ended it."""
         child = game.step(games.state, action)
         reward, discount = transition(games.state, child)
-        ongoing = games.replace(state=child, ply=games.ply + 1)
-        fresh = start(game, key, explore).replace(key=games.key)
+        ongoing = games.replace(state=child, ply=games.ply + 1, key=None)
+        fresh = start(game, key, explore).replace(key=None)
         over = discount == 0
-        games = jax.tree.map(lambda new, old: jnp.where(over, new, old), fresh, ongoing)
-        return games, reward, discount
+        after = jax.tree.map(lambda new, old: jnp.where(over, new, old), fresh, ongoing)
+        return after.replace(key=games.key), reward, discount
 
     def move(games, _):
         keys = jax.vmap(lambda key: jax.random.split(key, 4))(games.key)
