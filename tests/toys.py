@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from duozero.games import BoardGame, State
 from duozero.models import Head, Model
+from duozero.planners import Plan
+from duozero.planners.rollout import random_action
 from duozero.train.oracles import Solution
 
 
@@ -142,3 +144,17 @@ def exact(solution: Solution) -> Model:
 
     as_is = Head(1, lambda output: output[..., 0], lambda output, target: 0.0 * target)
     return Model(init, bind, value=as_is, reward=as_is)  # pyright: ignore
+
+
+def any_move():
+    """A search that compiles at once: random legal moves, and its temperature as the value."""
+
+    def search(params, keys, state, temperature=0.0):
+        del params
+        mask = state.legal_action_mask
+        action = jax.vmap(random_action)(keys, mask)
+        prior = mask / mask.sum(axis=-1, keepdims=True)
+        value = jnp.broadcast_to(jnp.asarray(temperature, jnp.float32), action.shape)
+        return Plan(action, prior, value, jnp.zeros_like(prior), jnp.zeros_like(prior), prior)
+
+    return search

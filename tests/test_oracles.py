@@ -1,0 +1,126 @@
+"""Exact solutions against known facts, and what is said of agents with them."""
+
+import jax
+import numpy as np
+import pytest
+from duozero.games import make
+from duozero.train.oracles import judge, moves_of, solve
+from duozero.train.players import perfect_player, random_player
+from toys import Bonus, Walk
+
+
+def test_tic_tac_toe_has_5478_positions_and_is_a_draw(solution):
+    assert len(solution.ended) == 5478
+    assert len(solution.undecided) == 4520
+    assert solution.value[0] == 0
+    assert (solution.action_values[0] == 0).all()
+
+
+def test_every_position_is_worth_its_best_move(solution):
+    where = solution.undecided
+    best = solution.action_values[where].max(axis=1)
+    np.testing.assert_array_equal(solution.value[where], best)
+    assert not solution.value[solution.ended].any()
+    assert solution.optimal[where].any(axis=1).all()
+    assert not solution.optimal[solution.ended].any()
+    assert not (solution.optimal & ~solution.state.legal_action_mask).any()
+
+
+def test_children_are_what_the_rules_lead_to(solution, tic_tac_toe):
+    position, action = np.nonzero(solution.child >= 0)
+    chosen = np.random.default_rng(0).choice(len(position), 512, replace=False)
+    position, action = position[chosen], action[chosen]
+    state = jax.tree.map(lambda x: x[position], solution.state)
+    child = jax.jit(jax.vmap(tic_tac_toe.step))(state, action)
+    reached = solution.child[position, action]
+    np.testing.assert_array_equal(child.observation, solution.state.observation[reached])
+    np.testing.assert_array_equal(child.terminated, solution.ended[reached])
+
+
+def test_the_race_is_lost_exactly_with_a_multiple_of_four_to_go(race):
+    total = race.state.total[race.undecided]
+    lost = race.value[race.undecided] == -1
+    np.testing.assert_array_equal(lost, (21 - total) % 4 == 0)
+    assert (race.value[race.undecided][~lost] == 1).all()
+    assert race.optimal[0].tolist() == [True, False, False]
+
+
+def test_extra_turns_and_rewards_on_the_way_are_solved():
+    def value(total):
+        """For the player to move, by hand."""
+        best = -9.0
+        for add in (1, 2, 3):
+            child = total + add
+            if child <= 11:
+                gain = 0.75 if child == 11 else 0.25 if child == 5 else 0.0
+                after = 0.0 if child == 11 else value(child)
+                best = max(best, gain + (after if child % 4 == 0 else -after))
+        return best
+
+    solved = solve(Bonus(11))
+    for total, got, ended in zip(solved.state.total, solved.value, solved.ended, strict=True):
+        assert got == (0 if ended else value(int(total)))
+
+
+def test_one_player_takes_all_there_is():
+    assert solve(Walk()).value[0] == 0.75
+
+
+def test_a_game_that_is_too_large_is_refused():
+    with pytest.raises(ValueError, match="more than 100 positions"):
+        solve(make("tic_tac_toe"), max_positions=100)
+
+
+def test_perfect_moves_keep_every_value_and_lose_no_line(solution):
+    moves = moves_of(perfect_player(solution).act, solution, jax.random.key(0))
+    verdict = judge(solution, moves)
+    assert verdict.kept == 1 and verdict.lost_lines == 0
+    assert verdict.num_lines > 100
+
+
+def test_perfect_moves_are_all_the_optimal_ones(race):
+    """Of several moves that keep the value, each is drawn at some time."""
+    player = perfect_player(race)
+    seen = np.zeros_like(race.optimal)
+    for seed in range(30):
+        moves = moves_of(player.act, race, jax.random.key(seed), size=32)
+        seen[race.undecided, moves[race.undecided]] = True
+    np.testing.assert_array_equal(seen, race.optimal)
+
+
+def test_random_moves_lose_lines_and_keep_less(solution):
+    moves = moves_of(random_player().act, solution, jax.random.key(0))
+    assert not (moves[solution.undecided] < 0).any() and (moves[solution.ended] == -1).all()
+    verdict = judge(solution, moves)
+    assert 0.4 < verdict.kept < 0.8
+    assert verdict.lost_lines > 10
+
+
+def test_who_always_adds_one_is_judged_as_by_hand(race):
+    """To 5 by 1 or 2: adding 1 keeps the value of the totals 1, 2 (lost anyway) and 4."""
+    solved = solve(make("race_to_5_2"))
+    verdict = judge(solved, np.zeros(len(solved.ended), int))
+    optimal = {0: {1}, 1: {0}, 2: {0, 1}, 3: {1}, 4: {0}}
+    kept = [0 in moves for moves in optimal.values()]
+    assert verdict.kept == sum(kept) / len(kept)
+
+    def lines(total, mine):
+        if total == 5:
+            return np.array([int(mine), 1])  # Who is to move now has just been beaten.
+        steps = [1] if mine else [s for s in (1, 2) if total + s <= 5]
+        return sum(lines(total + s, not mine) for s in steps)
+
+    lost, total = lines(0, True) + lines(0, False)
+    assert (verdict.lost_lines, verdict.num_lines) == (lost, total)
+    del race
+
+
+def test_breaking_the_rules_loses(race):
+    """At 20 only adding 1 is legal; adding 3 there loses every line that comes there."""
+    best = race.optimal.argmax(axis=1)
+    before = judge(race, best)
+    best[np.flatnonzero(race.state.total == 20)] = 2
+    after = judge(race, best)
+    assert after.kept < before.kept == 1
+    assert after.lost_lines > before.lost_lines
+    assert after.num_lines == before.num_lines
