@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import orbax.checkpoint as ocp
 
@@ -71,7 +72,7 @@ def restore(directory: Path, item: str, like: Any) -> Any:
 
 
 def _is_key(leaf: Any) -> bool:
-    return jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _pack(tree: Any) -> dict[str, np.ndarray]:
@@ -106,7 +107,7 @@ def _unpack(packed: dict[str, np.ndarray], like: Any, directory: Path) -> Any:
             )
         # A copy that belongs to JAX alone, so that it can be donated.
         if key:
-            return jax.random.wrap_key_data(jax.numpy.array(found))
-        return jax.numpy.array(found, expected.dtype)
+            return jax.random.wrap_key_data(jnp.array(found))
+        return jnp.array(found, expected.dtype)
 
     return jax.tree_util.tree_map_with_path(leaf, like)

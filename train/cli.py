@@ -2,18 +2,16 @@
 # Hence the imports inside functions, here alone.
 
 import functools
-import os
-import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import folder
 from .config import Config, resolve
 from .flags import Parser, add_settings, given_settings, number
 from .overlay import overlay, read_toml, unknown
+from .process import interruptible, start_devices
 
 Action = Callable[[], int]
 SIMULATIONS = {"type": number(int, 1), "metavar": "N", "help": "a move, instead of the run's own"}
@@ -71,14 +69,14 @@ def _train(parser: Parser, arguments: Sequence[str]) -> Action:
     _add_training(parser, "runs/GAME_PLANNER_SEED")
     given = parser.read(arguments)
     config, directory = _configured(given, given.planner, None)
-    _start_devices()
+    start_devices()
     from . import run
     from .progress import for_terminal
 
     prepared = run.prepare(config, directory, given.resume)
 
     def act() -> int:
-        with _interruptible() as should_stop:
+        with interruptible() as should_stop:
             trained = run.execute(prepared, for_terminal(), should_stop)
         if trained.finished:
             print(f"{run.closing(trained)}\nsaved in {directory}")
@@ -98,7 +96,7 @@ def _compare(parser: Parser, arguments: Sequence[str]) -> Action:
     name = f"compare_{folder.safe(first.game)}_{first.seed}"
     directory = Path(given.run) if given.run else Path("runs") / name
     pair = [_configured(given, name, directory / name) for name in ("alphazero", "muzero")]
-    _start_devices()
+    start_devices()
     from . import compare
     from .progress import for_terminal
 
@@ -106,7 +104,7 @@ def _compare(parser: Parser, arguments: Sequence[str]) -> Action:
     prepared = compare.prepare([config for config, _ in pair], directory, given.resume, *openings)
 
     def act() -> int:
-        with _interruptible() as should_stop:
+        with interruptible() as should_stop:
             text = compare.execute(prepared, for_terminal(), should_stop)
         if text is None:
             print(f"saved; go on with: duozero compare {given.game} --resume --run {directory}")
@@ -126,7 +124,7 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("--json", action="store_true", help="print the numbers for a program")
     given = parser.read(arguments)
     folder.stored_config(Path(given.run))
-    _start_devices()
+    start_devices()
     from . import evaluate
 
     sizes = (given.openings, given.opening_plies, given.simulations, given.seed)
@@ -197,32 +195,3 @@ def _configured(
         layers = (named, {k: v for k, v in file.items() if k not in ("game", "planner")}, flags)
         config = functools.reduce(overlay, layers, folder.stored_config(directory))
     return config, directory
-
-
-def _start_devices() -> None:
-    """One device per core, where JAX has not been told otherwise: XLA runs a search on one core."""
-    import jax
-
-    if jax.config.jax_num_cpu_devices < 0:  # pyright: ignore[reportAttributeAccessIssue]
-        with suppress(RuntimeError):  # JAX has started, in a notebook say, and keeps what it has.
-            affinity = getattr(os, "sched_getaffinity", None)
-            cores = len(affinity(0)) if affinity else os.cpu_count()
-            jax.config.update("jax_num_cpu_devices", cores or 1)
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Turns the first Ctrl-C into a wish to stop; a second one ends at once."""
-    wishes = []
-
-    def wish(signum, frame):
-        if wishes:
-            raise KeyboardInterrupt
-        wishes.append(signum)
-        print("\nfinishing this round, then saving; Ctrl-C again ends at once", file=sys.stderr)
-
-    before = signal.signal(signal.SIGINT, wish)
-    try:
-        yield lambda: bool(wishes)
-    finally:
-        signal.signal(signal.SIGINT, before)

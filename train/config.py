@@ -1,7 +1,6 @@
 """Settings: what can be chosen, what is allowed, and where it comes from. Does not import JAX."""
 
 import dataclasses
-import math
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any, Literal
 
 import tomli_w
 
+from .limits import check
 from .overlay import flatten, overlay, read_toml
 
 PRESETS = Path(__file__).with_name("presets.toml")
@@ -143,16 +143,6 @@ class Config:
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
 
 
-POSITIVE = {
-    *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
-    *("num_simulations", "max_num_considered_actions", "num_games", "num_moves", "num_updates"),
-    *("batch_size", "learning_rate", "max_gradient_norm", "replay_moves", "num_unroll_steps"),
-    *("value_scale", "c_puct", "dirichlet_alpha", "num_openings", "mcts_simulations"),
-}
-MAXIMUM = 2**31 - 1
-FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction"}
-
-
 def preset(game: str, planner: str) -> Config:
     """The settings shipped for a game and planner; for other games, the nearest that fit.
 
@@ -179,43 +169,6 @@ def resolve(game: str, planner: str | None, file: dict[str, Any], flags: dict[st
     file["planner"] = planner or file.get("planner", Config.planner)
     overlay(Config(), file)  # Refuses a planner that does not exist before its preset is looked up.
     return check(overlay(overlay(preset(game, file["planner"]), file), flags))
-
-
-def check(config: Config) -> Config:
-    """The same settings, if they can be run.
-
-    Raises:
-        ValueError: naming the first setting that cannot, and what is allowed.
-    """
-    for section, name, value in flatten(config):
-        label = f"{section}.{name}" if section else name
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{label} = {value}; a finite number is needed")
-        if isinstance(value, int) and value > MAXIMUM:
-            raise ValueError(f"{label} = {value}; it must be at most {MAXIMUM}")
-        if name in POSITIVE and not value > 0:
-            raise ValueError(f"{label} = {value}; it must be greater than 0")
-        if name in FRACTIONS and not 0 <= value <= 1:
-            raise ValueError(f"{label} = {value}; it must be from 0 to 1")
-        if isinstance(value, int | float) and value < 0:
-            raise ValueError(f"{label} = {value}; it must not be negative")
-    if config.learn.ema_decay == 1:
-        raise ValueError("learn.ema_decay = 1.0; it must be below 1, or nothing is ever learned")
-    if config.model.num_bins == 1:
-        raise ValueError(
-            "model.num_bins = 1; a categorical value needs at least 2 (0 for a scalar)"
-        )
-    if config.play.num_moves > config.learn.replay_moves:
-        raise ValueError(
-            f"play.num_moves = {config.play.num_moves} does not fit "
-            f"learn.replay_moves = {config.learn.replay_moves}"
-        )
-    if config.play.num_moves <= config.learn.num_unroll_steps:
-        raise ValueError(
-            f"play.num_moves = {config.play.num_moves}; it must be greater than "
-            f"learn.num_unroll_steps = {config.learn.num_unroll_steps}"
-        )
-    return config
 
 
 def to_toml(config: Config) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from ..planners import Planner
+from ..planners import Planner, rollout
 from .config import Config
 from .learner import Learner
 
@@ -20,12 +20,21 @@ def check_memory(planner: Planner, learner: Learner, config: Config) -> None:
     """
     key = jax.eval_shape(lambda: jax.random.key(0))
     play, search, learn = config.play, config.search, config.learn
+    evaluate = config.evaluate
     try:
         params = jax.eval_shape(planner.init, key)
         refuse_beyond_memory(4 * num_bytes(params), "a network")  # Adam keeps two more, the average
         tree = tree_bytes(planner, params, play.num_games, search.num_simulations)
         table = 4 * (search.max_num_considered_actions + 1) * search.num_simulations
         refuse_beyond_memory(tree + table, "a search tree")
+        matches = tree_bytes(planner, params, evaluate.num_openings, search.num_simulations)
+        playouts = rollout(planner.game)
+        refuse_beyond_memory(
+            max(
+                matches, tree_bytes(playouts, {}, evaluate.num_openings, evaluate.mcts_simulations)
+            ),
+            "an evaluation",
+        )
         position = num_bytes(_observation(planner)) + 4 * planner.game.num_actions + 32
         refuse_beyond_memory(position * play.num_games * learn.replay_moves, "a replay")
         batch = position * learn.batch_size * (planner.num_unroll_steps + 1)

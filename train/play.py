@@ -1,105 +1,21 @@
 """A person against a player in the terminal."""
 
 import functools
-import random
-import secrets
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..games import Game
-from . import roster
 from .agent import mcts
 from .players import Player
 from .report import table
 from .roster import Entrant
+from .session import Session, prepare
 
 HELP = "type a move, or: moves, hint, undo, quit"
 HINT_SIMULATIONS = 400
-
-
-@dataclass
-class Session:
-    """One game between a person and a player.
-
-    Attributes:
-        game: the rules.
-        opponent: the other player.
-        person: player id of the person.
-        state: the position, unbatched.
-        key: randomness of the opponent; each move has its own by number.
-        past: the positions before each move, the first first.
-    """
-
-    game: Game
-    opponent: Entrant
-    person: int
-    state: Any
-    key: jax.Array
-    past: list[Any] = field(default_factory=list)
-
-    @property
-    def ended(self) -> bool:
-        return bool(self.state.terminated | self.state.truncated)
-
-    @property
-    def persons_turn(self) -> bool:
-        return int(self.state.current_player) == self.person
-
-    def play(self, action: int) -> None:
-        """Makes a move that is known to be legal."""
-        self.past.append(self.state)
-        self.state = _step(self.game)(self.state, jnp.int32(action))
-
-    def undo(self) -> bool:
-        """Goes back to where the person last had a choice; False if there was none."""
-        mine = [at for at, state in enumerate(self.past) if state.current_player == self.person]
-        if not mine:
-            return False
-        self.state = self.past[mine[-1]]
-        del self.past[mine[-1] :]
-        return True
-
-    def roots(self) -> tuple[jax.Array, Any]:
-        """Keys and position as a batch of one."""
-        keys = jax.random.fold_in(self.key, len(self.past))[None]
-        return keys, jax.tree.map(lambda x: x[None], self.state)
-
-
-def prepare(
-    game: str,
-    against: str,
-    first: bool | None = None,
-    simulations: int | None = None,
-    seed: int | None = None,
-) -> Session:
-    """Sets up a game.
-
-    Args:
-        game: its name.
-        against: the player; see `roster.NAMES`.
-        first: whether the person moves first; None lets chance decide.
-        simulations: nodes per move instead of a run's own.
-        seed: for the same game again; None for another each time.
-
-    Raises:
-        ValueError: if the game or the player does not exist, or they do not go together.
-    """
-    rules = roster.game_named(game)
-    if rules.num_players != 2:
-        raise ValueError(f"{game} is a game of {rules.num_players}; 2 are needed to play")
-    opponent = roster.entrant(against, game, simulations)
-    seed = secrets.randbelow(2**31) if seed is None else seed
-    first = random.Random(seed).random() < 0.5 if first is None else first
-    start_key, key = jax.random.split(jax.random.key(seed))
-    state = jax.jit(rules.init)(start_key)
-    opener = int(state.current_player)
-    return Session(rules, opponent, opener if first else 1 - opener, state, key)
 
 
 def execute(session: Session) -> int:
@@ -227,10 +143,8 @@ def _in_words(value: float) -> str:
 
 
 @functools.cache
-def _step(game: Game) -> Callable:
-    return jax.jit(game.step)
-
-
-@functools.cache
 def _advisor(game: Game) -> Player:
     return mcts(game, HINT_SIMULATIONS)
+
+
+__all__ = ["execute", "hint", "picture", "prepare"]

@@ -74,7 +74,7 @@ class Bar:
     def begin(self, title: str, done: int, total: int) -> None:
         self.console.print(title, highlight=False)
         self.strength = {}
-        self.progress = Progress(
+        progress = Progress(
             BarColumn(24),
             TextColumn("round {task.completed}/{task.total}"),
             TextColumn("{task.description}"),
@@ -83,7 +83,8 @@ class Bar:
             TimeRemainingColumn(),
             console=self.console,
         )
-        self.progress.add_task("", total=total, completed=done)
+        progress.add_task("", total=total, completed=done)
+        self.progress = progress
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

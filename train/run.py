@@ -1,7 +1,6 @@
 """A training run in its folder: prepared, trained, interrupted, resumed."""
 
 import contextlib
-import functools
 import json
 import time
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 from ..models import num_parameters
 from . import checkpoint, folder, roster
@@ -23,6 +21,7 @@ from .learner import Learner, TrainState
 from .measure import Measure, make_measure
 from .memory import check_memory
 from .progress import Report, Silent, strength
+from .rounds import play_round
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class Run:
         directory: its folder.
         agent: how it plays.
         learner: how it learns.
+        measure: how strong it is.
         resume: whether the folder holds its beginning.
     """
 
@@ -41,6 +41,7 @@ class Run:
     directory: Path
     agent: Agent
     learner: Learner
+    measure: Measure
     resume: bool
 
 
@@ -99,7 +100,7 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     learner = build_learner(agent.planner, config, mesh)
     check_memory(agent.planner, learner, config)
-    return Run(config, directory, agent, learner, resume)
+    return Run(config, directory, agent, learner, make_measure(agent, config), resume)
 
 
 def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> TrainedRun:
@@ -109,17 +110,16 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     state, done = _begin(run)
     rows = folder.keep_rows(directory, done)
     earlier = rows[-1] if rows else {"seconds": 0.0, "games": 0}
-    measure = make_measure(run.agent, config)
     report.begin(f"{config.planner} learns {config.game} in {directory}", done, config.num_rounds)
     start = time.monotonic() - earlier["seconds"]
     finished = True
     with Checkpoints(directory) as checkpoints:
         for number in range(done + 1, config.num_rounds + 1):
             phase = report.phase if number == done + 1 else _no_phase
-            state, row = _round(run, state, phase)
+            state, row = play_round(run.learner, config, state, phase)
             row |= {"round": number, "games": earlier["games"] + row["games"]}
             if _due(config.evaluate_every, number, config.num_rounds):
-                row |= _measured(measure, state, report if not _seen(rows, done) else Silent())
+                row |= _measured(run.measure, state, report if not _seen(rows, done) else Silent())
             row["seconds"] = time.monotonic() - start
             folder.append_row(directory, row)
             rows.append(row)
@@ -145,41 +145,6 @@ def _begin(run: Run) -> tuple[TrainState, int]:
         return run.learner.init(key), 0
     like = jax.eval_shape(run.learner.init, key)
     return checkpoint.restore(run.directory, "state", like), done
-
-
-def _round(run: Run, state: TrainState, phase: Callable) -> tuple[TrainState, Row]:
-    """One round of self-play and learning, and what can be said of it."""
-    start = time.monotonic()
-    play, num_updates = run.config.play, run.config.learn.num_updates
-    with phase("compiling and playing the first games"):
-        state = jax.block_until_ready(run.learner.play(state))
-    finished_games = _num_finished(state, play.num_moves)
-    losses = []
-    with phase("compiling and making the first update"):
-        state, metrics = jax.block_until_ready(run.learner.update(state))
-    losses.append(metrics)
-    for _ in range(num_updates - 1):
-        state, metrics = run.learner.update(state)
-        losses.append(metrics)
-    mean = {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
-    speed = play.num_games * play.num_moves / (time.monotonic() - start)
-    return state, {
-        "round": 0,
-        "positions": int(state.num_positions),
-        "updates": int(state.num_updates),
-        "games": int(finished_games),
-        "seconds": 0.0,
-        "positions_per_second": speed,
-        **mean,
-    }
-
-
-@functools.partial(jax.jit, static_argnums=1)
-def _num_finished(state: TrainState, num_moves: int) -> jax.Array:
-    """Games that ended during the newest `num_moves` moves."""
-    discount = state.replay.moves.discount
-    newest = (state.replay.position - 1 - jax.numpy.arange(num_moves)) % len(discount)
-    return (discount[newest] == 0).sum()
 
 
 def _measured(measure: Measure, state: TrainState, report: Report | Silent) -> Row:
