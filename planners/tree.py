@@ -217,7 +217,7 @@ def _descend(
     def move(walk: _Descent, score_fn: ScoreFn) -> _Descent:
         keys, score_keys = walk.keys, None
         if keys is not None:
-            keys, score_keys = jax.vmap(jax.random.split, out_axes=1)(keys)
+            keys, score_keys = jax.vmap(lambda key: tuple(jax.random.split(key)))(keys)
         # What a game that waits reads here is not used.
         parent = jnp.maximum(walk.child, 0)
         node = tree.node(parent)
