@@ -4,7 +4,7 @@ from .alphazero import alphazero
 from .base import Planner, Prediction
 from .muzero import muzero
 from .rollout import rollout
-from .search import Plan, Search, gumbel
+from .search import Plan, Search, gumbel, puct
 
 __all__ = [
     "Plan",
@@ -14,5 +14,6 @@ __all__ = [
     "alphazero",
     "gumbel",
     "muzero",
+    "puct",
     "rollout",
 ]

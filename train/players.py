@@ -73,7 +73,7 @@ def searching_player(name: str, search: Search) -> Callable[[Params], Player]:
 
 def mcts_player(game: Game, num_simulations: int) -> Player:
     """Pure Monte Carlo tree search: random playouts, no network."""
-    search = planners.puct(planners.rollout(game), num_simulations, normalize="none")
+    search = planners.puct(planners.rollout(game), num_simulations, c_puct=4.0, normalize="none")
     return searching_player(f"mcts:{num_simulations}", search)({})
 
 
