@@ -19,7 +19,6 @@ from .config import Config
 from .players import Player
 
 Array = jax.Array
-PriorFn = Callable[[Array, State], Array]
 
 
 @dataclass(frozen=True)
@@ -31,14 +30,12 @@ class Agent:
         planner: what is searched.
         searching: `params -> Player`, the run's own search without exploration.
         network: `params -> Player`, the network's favourite move.
-        prior: `params -> ((keys [B], state [B, ...]) -> probabilities [B, num_actions])`.
     """
 
     game: Game
     planner: Planner
     searching: Callable[[Params], Player]
     network: Callable[[Params], Player]
-    prior: Callable[[Params], PriorFn]
 
 
 def make_agent(game: Game, config: Config) -> Agent:
@@ -48,16 +45,11 @@ def make_agent(game: Game, config: Config) -> Agent:
     plan = spread(lambda params, keys, state: search(params, keys, state))
     favourite = players.network_player(f"{config.planner} without search", planner)
 
-    @jax.jit
-    def prior(params, keys, state):
-        return jax.nn.softmax(planner.root_fn(params, keys, state).prior_logits)
-
     return Agent(
         game,
         planner,
         lambda params: _searching(config.planner, lambda *roots: plan(params, *roots)),
         favourite,
-        lambda params: lambda keys, state: prior(params, keys, state),
     )
 
 

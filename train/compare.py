@@ -107,7 +107,7 @@ def _measure(comparison: Comparison, outcome: Outcome, report: Report) -> None:
     game, solution = comparison.runs[0].agent.game, roster.solution_of(config.game)
     players = [_players(trained) for trained in outcome.trained]
     names = [name for name in OPPONENTS if name != "perfect" or solution is not None]
-    opponents = {name: roster.entrant(name, config.game).player for name in names}
+    opponents = {name: roster.player(name, config.game) for name in names}
 
     def timed(name: str, measure: Callable[[], Any]) -> Any:
         start = time.monotonic()

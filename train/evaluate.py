@@ -48,7 +48,7 @@ def prepare(
     game = trained.agent.game
     if game.num_players != 2:
         raise ValueError(f"{trained.config.game} is not for two players, so there is no match")
-    opponent = roster.entrant(against, trained.config.game, simulations, num_openings).player
+    opponent = roster.player(against, trained.config.game, simulations, num_openings)
     return Evaluation(trained, opponent, num_openings, opening_plies, seed)
 
 

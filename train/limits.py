@@ -28,7 +28,7 @@ def check(config: Any) -> Any:
         label = f"{section}.{name}" if section else name
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{label} = {value}; a finite number is needed")
-        most = MOST.get(name, 2**31 - 1)
+        most = MOST[name] if name in MOST else 2**31 - 1
         if isinstance(value, int) and value > most:
             raise ValueError(f"{label} = {value}; it must be at most {most}")
         if name in POSITIVE and not value > 0:

@@ -11,7 +11,6 @@ from ..games import Game
 from .agent import mcts
 from .players import Player
 from .report import table
-from .roster import Entrant
 from .session import Session, prepare
 
 HELP = "type a move, or: moves, hint, undo, quit"
@@ -20,7 +19,7 @@ HINT_SIMULATIONS = 400
 
 def execute(session: Session) -> int:
     """Plays until the game ends or the person leaves."""
-    opponent = session.opponent.player
+    opponent = session.opponent
     whose = "you move" if session.persons_turn else f"{opponent.name} moves"
     print(f"{session.game.id}: you against {opponent.name}; {whose} first. {HELP}")
     while True:
@@ -86,27 +85,22 @@ def _read(session: Session, text: str) -> int:
 
 def hint(session: Session) -> str:
     """What a search thinks of every move, for the player to move."""
-    entrant = session.opponent
-    if entrant.player.plan is None:
-        entrant = Entrant(_advisor(session.game))
-    plan = entrant.player.plan
-    assert plan is not None
-    found = jax.tree.map(lambda x: np.asarray(x)[0], plan(*session.roots()))
+    advisor = session.opponent
+    if advisor.plan is None:
+        advisor = _advisor(session.game)
+    assert advisor.plan is not None
+    found = jax.tree.map(lambda x: np.asarray(x)[0], advisor.plan(*session.roots()))
     legal = np.asarray(session.state.legal_action_mask)
-    prior = legal / legal.sum()
-    if entrant.prior is not None:
-        prior = np.asarray(entrant.prior(*session.roots()))[0]
-    order = sorted(np.flatnonzero(legal), key=lambda a: (-found.visit_counts[a], -prior[a]))
+    order = sorted(np.flatnonzero(legal), key=lambda a: (-found.visit_counts[a], -found.prior[a]))
     rows = [["move", "visits", "value", "prior", ""]]
     for action in order[:10]:
         visits = int(found.visit_counts[action])
         value = f"{found.qvalues[action]:+.2f}" if visits else "-"
         chosen = "<- its choice" if action == found.action else ""
         move = _write(session.game, int(action))
-        rows.append([move, str(visits), value, f"{prior[action]:.0%}", chosen])
-    name = entrant.player.name
+        rows.append([move, str(visits), value, f"{found.prior[action]:.0%}", chosen])
     return (
-        f"{name} thinks you {_in_words(float(found.search_value))} "
+        f"{advisor.name} thinks you {_in_words(float(found.search_value))} "
         f"({found.search_value:+.2f}, where +1 is a win for you and -1 a loss)\n{table(rows)}"
     )
 

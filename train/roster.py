@@ -12,23 +12,17 @@ from ..games import GAMES, Game, make, symmetries
 from ..models import Params
 from ..planners import Planner, rollout
 from . import checkpoint, players
-from .agent import Agent, PriorFn, make_agent, mcts, named
+from .agent import Agent, make_agent, mcts, named
 from .config import Config
 from .folder import stored_config
 from .memory import refuse_beyond_memory, tree_bytes
 from .oracles import Solution, solve
 from .overlay import unknown
+from .players import Player
 from .report import table
 
 NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "network:RUN", "a run folder")
 DEFAULT_SIMULATIONS = 200
-
-
-class Entrant(NamedTuple):
-    """A player, and what its network thinks of the moves before any search, where it has one."""
-
-    player: players.Player
-    prior: PriorFn | None = None
 
 
 class Trained(NamedTuple):
@@ -47,11 +41,11 @@ class Trained(NamedTuple):
     num_rounds: int
 
     @property
-    def searching(self) -> players.Player:
+    def searching(self) -> Player:
         return self.agent.searching(self.params)
 
     @property
-    def network(self) -> players.Player:
+    def network(self) -> Player:
         return self.agent.network(self.params)
 
 
@@ -114,7 +108,7 @@ def load(directory: Path, simulations: int | None = None, num_games: int = 1) ->
     return Trained(config, agent, params, checkpoint.latest(directory))
 
 
-def load_player(directory: Path | str, simulations: int | None = None) -> players.Player:
+def load_player(directory: Path | str, simulations: int | None = None) -> Player:
     """A trained player from its run folder, for matches.
 
     Raises:
@@ -123,7 +117,7 @@ def load_player(directory: Path | str, simulations: int | None = None) -> player
     return named(load(Path(directory), simulations).searching, str(directory))
 
 
-def entrant(spec: str, game: str, simulations: int | None = None, num_games: int = 1) -> Entrant:
+def player(spec: str, game: str, simulations: int | None = None, num_games: int = 1) -> Player:
     """The player that `spec` names, for the game called `game`; see `NAMES`.
 
     Args:
@@ -137,20 +131,20 @@ def entrant(spec: str, game: str, simulations: int | None = None, num_games: int
     """
     rules = game_named(game)
     if spec == "random":
-        return Entrant(players.random_player())
+        return players.random_player()
     if spec == "greedy-centre":
-        return Entrant(players.greedy_centre_player(rules))
+        return players.greedy_centre_player(rules)
     if spec == "mcts" or spec.startswith("mcts:"):
         num_simulations = _simulations(spec)
         check_search(rollout(rules), num_simulations, num_games)
-        return Entrant(mcts(rules, num_simulations))
+        return mcts(rules, num_simulations)
     if spec == "perfect":
         solution = solution_of(game)
         if solution is None:
             raise ValueError(
                 f"no perfect player of {game}: only tic_tac_toe and small races are solved exactly"
             )
-        return Entrant(players.perfect_player(solution))
+        return players.perfect_player(solution)
     alone = spec.startswith("network:")
     directory = Path(spec.removeprefix("network:"))
     if not alone and not directory.exists():
@@ -158,8 +152,7 @@ def entrant(spec: str, game: str, simulations: int | None = None, num_games: int
     trained = load(directory, simulations, num_games)
     if trained.config.game != game:
         raise ValueError(f"{directory} plays {trained.config.game}, not {game}")
-    player = trained.network if alone else trained.searching
-    return Entrant(named(player, spec), trained.agent.prior(trained.params))
+    return named(trained.network if alone else trained.searching, spec)
 
 
 def _simulations(spec: str) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from .config import Config
 from .folder import Row
 from .learner import Learner, TrainState
+from .replay import Replay
 
 Phase = Callable[[str], AbstractContextManager[None]]
 
@@ -24,7 +25,7 @@ def play_round(
     play, num_updates = config.play, config.learn.num_updates
     with phase("compiling and playing the first games"):
         state = jax.block_until_ready(learner.play(state))
-    finished_games = _num_finished(state, play.num_moves)
+    finished_games = _num_finished(state.replay, play.num_moves)
     losses = []
     with phase("compiling and making the first update"):
         state, metrics = jax.block_until_ready(learner.update(state))
@@ -46,8 +47,8 @@ def play_round(
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _num_finished(state: TrainState, num_moves: int) -> jax.Array:
+def _num_finished(replay: Replay, num_moves: int) -> jax.Array:
     """Games that ended during the newest `num_moves` moves."""
-    discount = state.replay.moves.discount
-    newest = (state.replay.position - 1 - jnp.arange(num_moves)) % len(discount)
+    discount = replay.moves.discount
+    newest = (replay.position - 1 - jnp.arange(num_moves)) % len(discount)
     return (discount[newest] == 0).sum()

@@ -139,12 +139,12 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
 
 def _begin(run: Run) -> tuple[TrainState, int]:
     """The state to go on from, and the rounds behind it."""
-    key = jax.random.key(run.config.seed)
     done = checkpoint.latest(run.directory)
-    if not done:
-        return run.learner.init(key), 0
-    like = jax.eval_shape(run.learner.init, key)
-    return checkpoint.restore(run.directory, "state", like), done
+    state = run.learner.init(jax.random.key(run.config.seed))
+    if done:
+        stored = checkpoint.restore(run.directory, "state", state)
+        state = jax.tree.map(lambda x, fresh: jax.device_put(x, fresh.sharding), stored, state)
+    return state, done
 
 
 def _measured(measure: Measure, state: TrainState, report: Report | Silent) -> Row:

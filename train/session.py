@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from ..games import Game
 from . import roster
-from .roster import Entrant
+from .players import Player
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Session:
     """
 
     game: Game
-    opponent: Entrant
+    opponent: Player
     person: int
     state: Any
     key: jax.Array
@@ -85,7 +85,7 @@ def prepare(
     rules = roster.game_named(game)
     if rules.num_players != 2:
         raise ValueError(f"{game} is a game of {rules.num_players}; 2 are needed to play")
-    opponent = roster.entrant(against, game, simulations)
+    opponent = roster.player(against, game, simulations)
     seed = secrets.randbelow(2**31) if seed is None else seed
     first = random.Random(seed).random() < 0.5 if first is None else first
     start_key, key = jax.random.split(jax.random.key(seed))
