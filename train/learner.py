@@ -158,7 +158,7 @@ def make_learner(
             key=key,
             num_updates=state.num_updates + 1,
         )
-        return state, metrics | {"gradient_norm": optax.global_norm(gradient)}
+        return state, metrics | {"gradient_norm": optax.tree.norm(gradient)}
 
     jit_play = jax.jit(play_games, out_shardings=(spread, moves_spread), donate_argnums=2)
     jit_push = jax.jit(

@@ -1,10 +1,11 @@
 """A training run in its folder: prepared, trained, interrupted, resumed."""
 
 import contextlib
+import functools
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,11 +97,17 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
         folder.refuse_changes(directory, config)
     else:
         folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
-    agent = make_agent(roster.game_named(config.game), config)
-    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
-    learner = build_learner(agent.planner, config, mesh)
+    agent, learner = _built(replace(config, seed=0, evaluate_every=0, checkpoint_every=1))
     check_memory(agent.planner, learner, config)
     return Run(config, directory, agent, learner, make_measure(agent, config), resume)
+
+
+@functools.lru_cache(maxsize=4)
+def _built(config: Config) -> tuple[Agent, Learner]:
+    """What plays and what learns; compiled once for runs alike, say a run and its resumption."""
+    agent = make_agent(roster.game_named(config.game), config)
+    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
+    return agent, build_learner(agent.planner, config, mesh)
 
 
 def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> TrainedRun:
