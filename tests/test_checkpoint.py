@@ -1,0 +1,137 @@
+"""Runs in their folders: the same bits after an interruption, and never written over."""
+
+import dataclasses
+import json
+import shutil
+
+import jax
+import numpy as np
+import pytest
+from duozero.train import checkpoint, folder, roster
+from duozero.train.config import Config, resolve
+from duozero.train.run import train
+
+SETTINGS = {
+    "num_rounds": 4,
+    "evaluate_every": 0,
+    "checkpoint_every": 2,
+    "model": {"width": 8, "depth": 1},
+    "search": {"num_simulations": 2},
+    "play": {"num_games": 4, "num_moves": 6},
+    "learn": {
+        "num_updates": 2,
+        "batch_size": 8,
+        "replay_moves": 16,
+        "num_unroll_steps": 2,
+        "ema_decay": 0.5,
+        "schedule": "cosine",
+    },
+    "evaluate": {"num_openings": 4, "mcts_simulations": 2},
+}
+
+
+def tiny(planner: str, **changes) -> Config:
+    return dataclasses.replace(resolve("race_to_5_2", planner, SETTINGS, {}), **changes)
+
+
+def bits(state):
+    keys = lambda x: jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)  # noqa: E731
+    return [np.asarray(jax.random.key_data(x) if keys(x) else x) for x in jax.tree.leaves(state)]
+
+
+def same(one, other) -> bool:
+    pairs = zip(bits(one), bits(other), strict=True)
+    return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+
+
+@pytest.fixture(scope="module", params=["alphazero", "muzero"])
+def straight(request, tmp_path_factory):
+    """A run of four rounds without a break."""
+    return train(tiny(request.param), tmp_path_factory.mktemp("runs") / "straight")
+
+
+def test_two_rounds_and_two_more_are_four(straight, tmp_path):
+    config, asked = straight.run.config, []
+    stopped = train(
+        config, tmp_path / "run", should_stop=lambda: asked.append(0) or len(asked) == 2
+    )
+    assert not stopped.finished
+    assert len(stopped.rows) == 2
+    resumed = train(config, tmp_path / "run", resume=True)
+    assert resumed.finished
+    assert same(resumed.state, straight.state)
+    rows = [json.loads(x) for x in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    for row, before in zip(rows, straight.rows, strict=True):
+        timed = {"seconds", "positions_per_second"}
+        assert {k: v for k, v in row.items() if k not in timed} == {
+            k: v for k, v in before.items() if k not in timed
+        }
+
+
+def test_measuring_does_not_touch_training(straight, tmp_path):
+    config = dataclasses.replace(straight.run.config, evaluate_every=1)
+    assert same(train(config, tmp_path / "run").state, straight.state)
+
+
+def test_a_finished_run_holds_its_settings_checkpoints_and_report(straight):
+    directory = straight.run.directory
+    assert folder.stored_config(directory) == straight.run.config
+    steps = [p.name for p in (directory / "checkpoints").iterdir()]
+    assert sorted(steps) == ["2", "4"]
+    report = json.loads((directory / "report.json").read_text())
+    assert report["positions"] == 4 * 4 * 6
+    assert "| parameters |" in (directory / "report.md").read_text()
+
+
+def test_the_player_of_a_run_has_its_averaged_parameters(straight):
+    trained = roster.load(straight.run.directory)
+    assert same(trained.params, straight.state.average)
+    assert not same(trained.params, straight.state.params)
+
+
+def test_a_checkpoint_that_was_not_finished_leaves_the_earlier_one(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    (run / "checkpoints/4").rename(run / "checkpoints/4.orbax-checkpoint-tmp")
+    assert checkpoint.latest(run) == 2
+    resumed = train(straight.run.config, run, resume=True)
+    assert same(resumed.state, straight.state)
+    assert [row["round"] for row in folder.read_rows(run)] == [1, 2, 3, 4]
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_again(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    shutil.rmtree(run / "checkpoints")
+    assert same(train(straight.run.config, run, resume=True).state, straight.state)
+
+
+def test_a_damaged_checkpoint_is_refused_in_one_line(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    shutil.rmtree(run / "checkpoints/4/player")
+    with pytest.raises(ValueError, match="checkpoint 4 of .* is damaged"):
+        roster.load(run)
+
+
+def test_a_checkpoint_of_another_network_is_refused(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    settings = (run / "config.toml").read_text().replace("width = 8", "width = 9")
+    (run / "config.toml").write_text(settings)
+    with pytest.raises(ValueError, match="another game or network"):
+        roster.load(run)
+
+
+def test_a_folder_is_not_used_twice(straight):
+    with pytest.raises(ValueError, match="add --resume"):
+        train(straight.run.config, straight.run.directory)
+
+
+def test_other_settings_do_not_resume(straight):
+    config = dataclasses.replace(straight.run.config, seed=5)
+    with pytest.raises(ValueError, match="seed = 5 instead of 0"):
+        train(config, straight.run.directory, resume=True)
+    fewer = dataclasses.replace(straight.run.config, num_rounds=3)
+    with pytest.raises(ValueError, match="num_rounds = 3 instead of 4"):
+        train(fewer, straight.run.directory, resume=True)

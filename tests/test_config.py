@@ -1,0 +1,84 @@
+"""Settings: defaults, then the preset, then a file, then what is typed; all of it checked."""
+
+import dataclasses
+
+import pytest
+from duozero.train.config import Config, from_toml, preset, resolve, to_toml
+from duozero.train.flags import docstrings
+from duozero.train.limits import check
+from duozero.train.overlay import flatten, overlay, read_toml
+
+
+def test_flags_go_before_the_file_and_the_file_before_the_preset():
+    file = {"learn": {"batch_size": 32, "num_updates": 3}}
+    flags = {"learn": {"batch_size": 64}}
+    config = resolve("tic_tac_toe", "muzero", file, flags)
+    assert config.learn.batch_size == 64
+    assert config.learn.num_updates == 3
+    untouched = preset("tic_tac_toe", "muzero")
+    assert config.search == untouched.search
+    assert config.planner == "muzero"
+
+
+def test_a_file_may_choose_the_planner_and_a_flag_another():
+    assert resolve("tic_tac_toe", None, {"planner": "muzero"}, {}).planner == "muzero"
+    assert resolve("tic_tac_toe", "alphazero", {"planner": "muzero"}, {}).planner == "alphazero"
+    assert resolve("tic_tac_toe", None, {}, {}).planner == "alphazero"
+
+
+@pytest.mark.parametrize("planner", ["alphazero", "muzero"])
+@pytest.mark.parametrize("game", ["tic_tac_toe", "connect_four", "gomoku_6x6_4", "race_to_21"])
+def test_every_preset_can_be_run_and_read_back(game, planner, tmp_path):
+    config = check(preset(game, planner))
+    (tmp_path / "config.toml").write_text(to_toml(config))
+    assert from_toml(tmp_path / "config.toml") == config
+
+
+def test_every_setting_says_what_it_is():
+    default = Config()
+    for holder in (default, *(v for v in vars(default).values() if dataclasses.is_dataclass(v))):
+        for name, sentence in docstrings(type(holder)).items():
+            assert sentence.endswith(".") or dataclasses.is_dataclass(getattr(holder, name)), name
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"serch": {}}, "unknown setting 'serch'; did you mean 'search'?"),
+        ({"search": {"num_simulation": 3}}, "did you mean 'search.num_simulations'?"),
+        ({"search": 3}, "is a table of settings, not 3"),
+        ({"search": {"num_simulations": "many"}}, "= 'many'; a whole number is needed"),
+        ({"search": {"num_simulations": True}}, "= True; a whole number is needed"),
+        ({"search": {"policy": "puck"}}, "did you mean 'puct'? allowed: gumbel, puct"),
+        ({"learn": {"augment": 1}}, "= 1; true or false is needed"),
+        ({"search": {"num_simulations": 0}}, "= 0; it must be greater than 0"),
+        ({"learn": {"num_updates": 2**31}}, "it must be at most 2147483647"),
+        ({"learn": {"learning_rate": float("nan")}}, "a finite number is needed"),
+        ({"play": {"random_moves": 1.5}}, "it must be from 0 to 1"),
+        ({"seed": -1}, "it must not be negative"),
+        ({"model": {"num_bins": 1}}, "needs at least 2"),
+        ({"model": {"depth": 10**6}}, "it must be at most 1000"),
+        ({"play": {"num_moves": 600}}, "does not fit learn.replay_moves"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_what_is_allowed(settings, message):
+    with pytest.raises(ValueError, match=".") as refusal:
+        check(overlay(Config(), settings))
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_whole_numbers_serve_where_numbers_are_needed():
+    assert overlay(Config(), {"learn": {"learning_rate": 1}}).learn.learning_rate == 1.0
+
+
+def test_a_file_that_is_not_toml_is_refused(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text("num_rounds 3")
+    with pytest.raises(ValueError, match="is not a settings file"):
+        read_toml(path)
+
+
+def test_every_setting_is_listed_once():
+    names = [(section, name) for section, name, _ in flatten(Config())]
+    assert len(names) == len(set(names))
