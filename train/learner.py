@@ -1,5 +1,6 @@
 """Play, remember, learn: functions of one state."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -161,19 +162,20 @@ def make_learner(
         return state, metrics | {"gradient_norm": optax.tree.norm(gradient)}
 
     jit_play = jax.jit(play_games, out_shardings=(spread, moves_spread), donate_argnums=2)
-    jit_push = jax.jit(
-        lambda replay, moves: replay_lib.push(replay, moves, return_fn), donate_argnums=0
-    )
+
+    @functools.partial(jax.jit, donate_argnums=0)
+    def jit_push(replay, moves, num_positions):
+        num_positions = num_positions + config.num_games * config.num_moves
+        return replay_lib.push(replay, moves, return_fn), num_positions
+
     jit_update = jax.jit(update, donate_argnums=0)
 
     def play(state):
         params, version = jax.device_put((state.average, state.num_updates), everywhere)
         games, moves = jit_play(params, version, state.games)
-        return state.replace(
-            games=games,
-            replay=jit_push(state.replay, jax.device_put(moves, home)),
-            num_positions=state.num_positions + config.num_games * config.num_moves,
-        )
+        moves = jax.device_put(moves, home)
+        replay, num_positions = jit_push(state.replay, moves, state.num_positions)
+        return state.replace(games=games, replay=replay, num_positions=num_positions)
 
     def update_at_home(state):
         # The games stay on their own devices: one jitted call takes arrays of one mesh only.
