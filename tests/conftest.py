@@ -1,5 +1,7 @@
 """JAX as the tests want it (strict, on four devices), and what several files of tests share."""
 
+import contextlib
+
 import jax
 import pytest
 from duozero import planners
@@ -61,3 +63,21 @@ def solution(tic_tac_toe):
 def race():
     """All of the race to 21, solved."""
     return solve(make("race_to_21"))
+
+
+COMPILED = []
+jax.monitoring.register_event_duration_secs_listener(
+    lambda name, *_, **__: COMPILED.append(name) if name.endswith("backend_compile_duration") else 0
+)
+
+
+@pytest.fixture(scope="session")
+def compilations():
+    """A context that counts the programs compiled within it: `with compilations() as count`."""
+
+    @contextlib.contextmanager
+    def counter():
+        before = len(COMPILED)
+        yield lambda: len(COMPILED) - before
+
+    return counter

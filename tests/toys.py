@@ -90,6 +90,11 @@ class Walk(BoardGame):
         return jnp.arange(4) == state.total
 
 
+def keys(number, first=0):
+    """Fresh keys, `[number]`, from seeds counted from `first`."""
+    return jax.vmap(jax.random.key)(jnp.arange(first, first + number))
+
+
 def at(solution: Solution, index):
     """The positions `index` of a solved game, `[len(index), ...]`."""
     return jax.tree.map(lambda x: jnp.asarray(x[np.asarray(index)]), solution.state)
