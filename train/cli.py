@@ -195,3 +195,7 @@ def _configured(
         layers = (named, {k: v for k, v in file.items() if k not in ("game", "planner")}, flags)
         config = functools.reduce(overlay, layers, folder.stored_config(directory))
     return config, directory
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -34,10 +34,9 @@ def execute(session: Session) -> int:
 
 def _persons_turn(session: Session) -> bool:
     """Reads until something has changed; False if the person leaves."""
-    if session.ended:
-        print(f"{_verdict(session)} Type undo to go back, anything else to leave.")
+    over = f"{_verdict(session)} (undo to go back, anything else to leave) "
     while True:
-        text = _ask("undo? " if session.ended else "your move: ")
+        text = _ask(over if session.ended else "your move: ")
         command = text.lower() if text is not None else "quit"
         if command == "undo":
             if session.undo():

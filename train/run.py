@@ -102,7 +102,7 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
     return Run(config, directory, agent, learner, make_measure(agent, config), resume)
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=16)
 def _built(config: Config) -> tuple[Agent, Learner]:
     """What plays and what learns; compiled once for runs alike, say a run and its resumption."""
     agent = make_agent(roster.game_named(config.game), config)

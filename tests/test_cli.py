@@ -1,0 +1,201 @@
+"""The command line: what each command does, and one line for whatever a person gets wrong."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from duozero.train import cli, folder
+
+TINY = """
+num_rounds = 2
+evaluate_every = 0
+[model]
+width = 8
+depth = 1
+[search]
+num_simulations = 2
+[play]
+num_games = 4
+num_moves = 6
+[learn]
+num_updates = 2
+batch_size = 8
+replay_moves = 16
+num_unroll_steps = 2
+[evaluate]
+num_openings = 4
+"""
+GAME = "race_to_5_2"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A directory with a settings file and a trained run in it."""
+    place = tmp_path_factory.mktemp("cli")
+    (place / "tiny.toml").write_text(TINY)
+    (place / "broken.toml").write_text("num_rounds 2")
+    (place / "odd.toml").write_text("[search]\nnum_simulatons = 2\n")
+    before = os.getcwd()
+    os.chdir(place)
+    assert cli.main(["train", GAME, "--config", "tiny.toml", "--run", "run"]) == 0
+    (place / "half").mkdir()
+    (place / "unborn").mkdir()
+    shutil.copy("run/config.toml", "unborn/config.toml")
+    (place / "torn").mkdir()
+    (place / "torn/config.toml").write_text("game = 'race_")
+    yield place
+    os.chdir(before)
+
+
+def listing(place):
+    return {p: p.stat().st_mtime_ns for p in place.rglob("*")}
+
+
+def test_help_answers_within_a_second_and_without_jax():
+    code = (
+        "import sys, time; start = time.perf_counter()\n"
+        "from duozero.train.cli import main\n"
+        "assert main(['train', '--help']) == 0 == main(['--help'])\n"
+        "heavy = {'jax', 'flax', 'orbax', 'optax', 'mctx', 'numpy', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "assert time.perf_counter() - start < 1\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    assert "--search.num-simulations N" in shown.stdout
+
+
+def test_each_command_has_help(capsys):
+    for command in cli.COMMANDS:
+        assert cli.main([command, "--help"]) == 0
+        assert f"usage: duozero {command}" in capsys.readouterr().out
+
+
+def test_the_games_are_listed(capsys):
+    assert cli.main(["games"]) == 0
+    assert "| connect_four " in capsys.readouterr().out
+
+
+WRONG = {
+    "trian": "did you mean 'train'?",
+    "train": "the following arguments are required: GAME",
+    "train race_to_5_2 4": "unexpected '4'",
+    "train tic_tac_to": "did you mean 'tic_tac_toe'?",
+    "train gomoku_2x2_5": "must be 3 to 25",
+    "train nowhere:Game": "no game 'nowhere:Game'",
+    "train race_to_5_2 --planner muzro": "did you mean 'muzero'?",
+    "train race_to_5_2 --serch.policy puct": "did you mean --search.policy?",
+    "train race_to_5_2 --search.policy": "expected one argument",
+    "train race_to_5_2 --search.policy puck": "did you mean 'puct'?",
+    "train race_to_5_2 --search.num-simulations x": "a whole number is needed",
+    "train race_to_5_2 --play.num-games 0": "must be greater than 0",
+    "train race_to_5_2 --play.num-games -4": "must be greater than 0",
+    "train race_to_5_2 --play.random-moves 2": "must be from 0 to 1",
+    "train race_to_5_2 --play.num-games 2000000000": "GiB are available",
+    "train race_to_5_2 --learn.replay-moves 2000000000": "GiB are available",
+    "train race_to_5_2 --model.width 1000000000": "GiB are available",
+    "train race_to_5_2 --search.num-simulations 2000000000": "GiB are available",
+    "train race_to_5_2 --config none.toml": "cannot read settings from none.toml",
+    "train race_to_5_2 --config broken.toml": "is not a settings file",
+    "train race_to_5_2 --config odd.toml": "did you mean 'search.num_simulations'?",
+    "train race_to_5_2 --run run": "exists and is left as it is; add --resume",
+    "train race_to_5_2 --run none --resume": "there is no run folder none",
+    "train race_to_5_2 --run half --resume": "holds no config.toml",
+    "train race_to_5_2 --run torn --resume": "is not a settings file",
+    "train race_to_6_2 --run run --resume": "game = 'race_to_6_2' instead of 'race_to_5_2'",
+    "train race_to_5_2 --run run --resume --model.width 9": "model.width = 9 instead of 8",
+    "train race_to_5_2 --run run --resume --planner muzero": "planner = 'muzero' instead of",
+    "compare race_to_5_2 --run run": "exists and is left as it is",
+    "compare race_to_5_2 --run none --resume": "no comparison to resume in none",
+    "compare race_to_5_2 --openings 0": "a whole number from 1",
+    "evaluate run": "required: --against",
+    "evaluate none --against random": "there is no run folder none",
+    "evaluate half --against random": "holds no config.toml",
+    "evaluate torn --against random": "is not a settings file",
+    "evaluate unborn --against random": "holds no checkpoint yet",
+    "evaluate run --against mtcs": "did you mean 'mcts'?",
+    "evaluate run --against mcts:0": "a number of simulations from 1",
+    "evaluate run --against mcts:9999999 --openings 1000000": "GiB are available",
+    "evaluate run --against network:none": "there is no run folder none",
+    "play": "the following arguments are required: GAME",
+    "play chess": "unknown game 'chess'",
+    "play connect_four --against perfect": "no perfect player of connect_four",
+    "play race_to_6_2 --against run": "plays race_to_5_2, not race_to_6_2",
+    "play race_to_5_2 --first --second": "not allowed with",
+}
+
+
+@pytest.mark.parametrize("command", WRONG)
+def test_what_is_wrong_takes_one_line_and_changes_nothing(command, place, capsys):
+    before = listing(place)
+    assert cli.main(command.split()) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert re.fullmatch(r"duozero: [^\n]+\n", shown.err)
+    assert WRONG[command] in shown.err
+    assert listing(place) == before
+
+
+def test_a_run_says_what_it_does_and_what_came_of_it(place, capsys):
+    assert cli.main(["train", GAME, "--config", "tiny.toml", "--seed", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "compiling and playing the first games" in shown
+    assert "round 2/2" in shown
+    assert "loses" in shown
+    assert (place / f"runs/{GAME}_alphazero_1/report.md").is_file()
+
+
+def test_more_rounds_may_be_asked_for(place, capsys):
+    shutil.copytree("run", "longer")
+    assert cli.main(["train", GAME, "--run", "longer", "--resume", "--num-rounds", "3"]) == 0
+    assert [row["round"] for row in folder.read_rows(place / "longer")] == [1, 2, 3]
+    assert folder.stored_config(place / "longer").num_rounds == 3
+
+
+def test_a_run_is_held_against_another_player(place, capsys):
+    assert cli.main(["evaluate", "run", "--against", "random", "--openings", "4"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"score against random +\| [\d.]+ % \[", shown)
+    assert "moves that keep the game value, with search" in shown
+    command = "evaluate run --against network:run --openings 4 --simulations 3 --json"
+    assert cli.main(command.split()) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["score"]["wins"] + numbers["score"]["draws"] + numbers["score"]["losses"] == 8
+
+
+def test_both_planners_are_compared(place, capsys):
+    command = f"compare {GAME} --config tiny.toml --openings 4 --run both"
+    assert cli.main(command.split()) == 0
+    shown = capsys.readouterr().out
+    for line in ("training time", "parameters", "score against perfect", "lost lines, with search"):
+        assert f"| {line} " in shown
+    assert "AlphaZero against MuZero: " in shown
+    assert (place / "both/report.md").read_text() in shown
+    numbers = json.loads((place / "both/report.json").read_text())
+    assert set(numbers["muzero"]["scores"]) == {"random", "greedy-centre", "mcts:200", "perfect"}
+    assert (place / "both/muzero/config.toml").is_file()
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(place):
+    command = [sys.executable, "-m", "duozero.train.cli", "train", GAME, "--config", "tiny.toml"]
+    command += ["--run", "stopped", "--num-rounds", "1000000", "--play.num-games", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
+        while not (place / "stopped/metrics.jsonl").exists() or not folder.read_rows(
+            place / "stopped"
+        ):
+            assert it.poll() is None, it.communicate()
+            time.sleep(0.1)
+        it.send_signal(signal.SIGINT)
+        out, _ = it.communicate(timeout=60)
+        assert it.returncode == 130
+    last = out.splitlines()[-1]
+    how = f"duozero train {GAME} --planner alphazero --resume --run stopped"
+    assert last == f"saved; go on with: {how}"
+    checkpoints = [int(p.name) for p in (place / "stopped/checkpoints").iterdir()]
+    assert max(checkpoints) == folder.read_rows(place / "stopped")[-1]["round"]

@@ -1,0 +1,84 @@
+"""A person in the terminal: moves as the game writes them, undo, hint, quit."""
+
+import io
+
+import pytest
+from duozero.train import cli
+from duozero.train.play import prepare
+
+
+@pytest.fixture
+def say(monkeypatch, capsys):
+    """Plays a game with what a person types, and returns what that person sees."""
+
+    def play(command: str, *typed: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(line + "\n" for line in typed)))
+        assert cli.main(["play", *command.split()]) == 0
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        return shown.out
+
+    return play
+
+
+def test_the_end_of_the_input_quits(say):
+    out = say("tic_tac_toe --against random --first --seed 1")
+    assert "you move first" in out
+    assert out.count("your move:") == 1
+
+
+def test_a_move_is_shown_and_answered(say):
+    out = say("tic_tac_toe --against random --first --seed 1", "b2", "quit")
+    assert " 2  .  X  .\n" in out
+    assert "random plays " in out
+    assert out.count("your move:") == 2
+
+
+def test_the_other_side_may_move_first(say):
+    out = say("race_to_21 --against perfect --second --seed 1", "quit")
+    assert "perfect moves first" in out
+    assert out.index("perfect plays 1") < out.index("your move:")
+
+
+def test_what_cannot_be_played_takes_a_line_and_asks_again(say):
+    out = say("tic_tac_toe --against random --first --seed 1", "z9", "b2", "b2", "hello", "quit")
+    assert "no move 'z9' in tic_tac_toe" in out
+    assert "b2 is not legal here; type moves to see what is" in out
+    assert "no move 'hello'" in out
+    assert out.count("random plays") == 1
+
+
+def test_undo_takes_back_to_the_choice_before(say):
+    out = say("tic_tac_toe --against random --first --seed 1", "undo", "b2", "undo", "moves")
+    assert "there is no move of yours to take back" in out
+    assert "legal moves: a3 b3 c3 a2 b2 c2 a1 b1 c1" in out
+
+
+def test_a_hint_shows_visits_values_and_prior(say):
+    out = say("tic_tac_toe --against mcts:20 --first --seed 1", "hint", "quit")
+    assert "mcts:20 thinks you " in out
+    table = [line.split("|")[1:-1] for line in out.splitlines() if line.startswith("| ")]
+    head, *rows = [[cell.strip() for cell in row] for row in table]
+    assert head[:4] == ["move", "visits", "value", "prior"]
+    assert len(rows) == 9
+    assert sum(int(row[1]) for row in rows) == 20
+    assert sum("its choice" in row[4] for row in rows) == 1
+
+
+def test_a_lost_game_can_be_taken_back(say):
+    # 2, then always so as not to leave a multiple of 4: the perfect player wins.
+    moves = ["2", "1", "1", "1", "1", "undo", "quit"]
+    out = say("race_to_21 --against perfect --second --seed 1", *moves)
+    assert "You lose. (undo to go back" in out
+    assert out.rstrip().endswith("your move:")
+
+
+def test_a_game_can_be_won(say):
+    out = say("race_to_2_2 --against random --first --seed 1", "2", "")
+    assert "You win." in out
+
+
+def test_the_same_seed_is_the_same_game():
+    one, other = (prepare("tic_tac_toe", "random", None, None, 7) for _ in range(2))
+    assert one.person == other.person
+    assert one.opponent.act(*one.roots()) == other.opponent.act(*other.roots())
