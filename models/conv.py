@@ -11,6 +11,7 @@ from .base import Model, functional
 from .heads import DISCOUNTS, Head
 
 Array = jax.Array
+_ZEROS = nnx.initializers.zeros  # An untrained network is indifferent.
 Tower = Callable[[int, nnx.Rngs], nnx.Module]
 """`(channels in, rngs) -> module` from `[B, H, W, channels in]` to `[B, H, W, C]`."""
 
@@ -63,21 +64,43 @@ class _Residual(nnx.Module):
         return x
 
 
-class _Readout(nnx.Module):
-    """1x1 convolution, flattened, to `outputs` numbers that start at zero."""
+class _NumberHead(nnx.Module):
+    """Numbers about the whole board, from the mean and the maximum of each feature over it.
 
-    def __init__(self, shape: tuple[int, int, int], outputs: int, hidden: int, rngs: nnx.Rngs):
-        height, width, channels = shape
-        self.mix = _conv(channels, 4, 1, rngs)
-        inputs = 4 * height * width
-        self.hidden = nnx.Linear(inputs, hidden, rngs=rngs) if hidden else None
+    What ends a game or decides it (a line, a threat) counts wherever it stands; a dense layer over
+    cells would have to learn it for each place anew. Global pooling as in KataGo
+    (https://arxiv.org/abs/1902.10565).
+    """
+
+    def __init__(self, channels: int, outputs: int, rngs: nnx.Rngs):
+        self.mix = _conv(channels, channels, 1, rngs)
+        self.hidden = nnx.Linear(2 * channels, 64, rngs=rngs)
+        self.out = nnx.Linear(64, outputs, kernel_init=_ZEROS, rngs=rngs)
+
+    def __call__(self, x: Array) -> Array:
+        x = nnx.relu(self.mix(x))
+        x = jnp.concatenate([x.mean(axis=(1, 2)), x.max(axis=(1, 2))], axis=-1)
+        return self.out(nnx.relu(self.hidden(x)))
+
+
+class _PolicyHead(nnx.Module):
+    """One logit a cell, a column, or, for moves that are neither, from the whole board."""
+
+    def __init__(self, game: Game, channels: int, rngs: nnx.Rngs):
+        height, width, _ = game.observation_shape
+        self.mix = _conv(channels, channels, 1, rngs)
+        self.places = {height * width: height * width, width: width}.get(game.num_actions, 1)
+        inputs = height * width // self.places * channels
         self.out = nnx.Linear(
-            hidden or inputs, outputs, kernel_init=nnx.initializers.zeros, rngs=rngs
+            inputs, game.num_actions // self.places, kernel_init=_ZEROS, rngs=rngs
         )
 
     def __call__(self, x: Array) -> Array:
-        x = nnx.relu(self.mix(x)).reshape(x.shape[0], -1)
-        return self.out(nnx.relu(self.hidden(x)) if self.hidden else x)
+        batch, _, width, _ = x.shape
+        x = nnx.relu(self.mix(x))
+        if self.places == width:
+            x = x.swapaxes(1, 2)
+        return self.out(x.reshape(batch, self.places, -1)).reshape(batch, -1)
 
 
 class ConvNet(nnx.Module):
@@ -87,7 +110,6 @@ class ConvNet(nnx.Module):
         self, game: Game, channels: int, tower: Tower, value: Head, reward: Head, rngs: nnx.Rngs
     ):
         height, width, num_planes = game.observation_shape
-        shape = (height, width, channels)
         self.board = (height, width)
         self.num_actions = game.num_actions
         self.trunk = tower(num_planes, rngs)
@@ -99,10 +121,10 @@ class ConvNet(nnx.Module):
         self.transition = tower(channels + 1, rngs)
         # Without scale and bias, no entry can exceed sqrt(channels): embeddings stay bounded.
         self.norm = nnx.LayerNorm(channels, use_scale=False, use_bias=False, rngs=rngs)
-        self.policy = _Readout(shape, game.num_actions, 0, rngs)
-        self.value = _Readout(shape, value.size, 64, rngs)
-        self.reward = _Readout(shape, reward.size, 64, rngs)
-        self.discount = _Readout(shape, len(DISCOUNTS), 64, rngs)
+        self.policy = _PolicyHead(game, channels, rngs)
+        self.value = _NumberHead(channels, value.size, rngs)
+        self.reward = _NumberHead(channels, reward.size, rngs)
+        self.discount = _NumberHead(channels, len(DISCOUNTS), rngs)
 
     def _action_plane(self, action: Array) -> Array:
         """`[B]` -> `[B, H, W, 1]`: the cell, the column, or a learned plane for other moves."""
