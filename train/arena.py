@@ -122,20 +122,20 @@ def _rules(game: Game) -> tuple[Callable, Callable, Callable]:
         pick = jax.vmap(lambda c, a, b: jax.tree.map(lambda x, y: jnp.where(c, x, y), a, b))
         return pick(choice, new, old)
 
-    @functools.partial(jax.jit, static_argnums=1)
+    @jax.jit
     def openings(keys, plies):
-        state = jax.vmap(game.init)(keys)
-        for ply in range(plies):
+        def move(ply, state):
             ply_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, ply)
             child = step(state, jax.vmap(random_action)(ply_keys, state.legal_action_mask))
-            state = keep(ended(child), state, child)
-        return state
+            return keep(ended(child), state, child)
+
+        return jax.lax.fori_loop(0, plies, move, jax.vmap(game.init)(keys))
 
     @jax.jit
     def turns(state, seat):
         num_games = seat.shape[0]
         mine = state.current_player == seat
-        masks = jnp.stack([mine, ~mine]) & ~ended(state)
+        masks = jnp.stack([mine, ~mine]) & ~ended(state)[None]
         where = jnp.stack(
             [jnp.nonzero(m, size=num_games // 2, fill_value=num_games)[0] for m in masks]
         )
