@@ -1,6 +1,7 @@
 """A trained network as it plays: with search or without, on every device."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +54,7 @@ def make_agent(game: Game, config: Config) -> Agent:
     )
 
 
+@functools.lru_cache(maxsize=8)
 def mcts(game: Game, num_simulations: int) -> Player:
     """Pure Monte Carlo tree search, spread over the devices."""
     player = players.mcts_player(game, num_simulations)

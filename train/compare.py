@@ -84,6 +84,8 @@ def prepare(
 def execute(comparison: Comparison, report: Report, should_stop: Callable[[], bool]) -> str | None:
     """Trains both, measures both, and stores and returns the report; None if interrupted."""
     start = time.monotonic()
+    for prepared in comparison.runs:  # Both, so that what is resumed needs no settings repeated.
+        folder.write_config(prepared.directory, prepared.config)
     trained = []
     for prepared in comparison.runs:
         trained.append(run.execute(prepared, report, should_stop))
@@ -191,7 +193,10 @@ def as_numbers(comparison: Comparison, outcome: Outcome) -> dict[str, Any]:
     for at, trained in enumerate(outcome.trained):
         numbers[trained.run.config.planner] = run.summary(trained) | {
             "scores": {name: _score(scores[at]) for name, scores in outcome.scores.items()},
-            "judgements": {how: both[at]._asdict() for how, both in outcome.judgements.items()},
+            "judgements": {
+                how.replace(" ", "_"): both[at]._asdict()
+                for how, both in outcome.judgements.items()
+            },
             "config": asdict(trained.run.config),
         }
     return numbers

@@ -66,7 +66,7 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
             judgements[how] = [judgement]
     if as_json:
         numbers = score._asdict() | {"mean": score.mean, "interval": score.interval}
-        more = {how: found[0]._asdict() for how, found in judgements.items()}
+        more = {how.replace(" ", "_"): j[0]._asdict() for how, j in judgements.items()}
         print(json.dumps({"score": numbers} | more))
         return 0
     rows = [

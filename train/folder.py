@@ -40,7 +40,9 @@ def stored_config(directory: Path) -> Config:
     if not directory.is_dir():
         raise ValueError(f"there is no run folder {directory}")
     if not (directory / "config.toml").is_file():
-        raise ValueError(f"{directory} is not a run folder: it holds no config.toml")
+        inside = sorted(str(path.parent) for path in directory.glob("*/config.toml"))
+        hint = f"; {' and '.join(inside)} are" if inside else ""
+        raise ValueError(f"{directory} is not a run folder, it holds no config.toml{hint}")
     return from_toml(directory / "config.toml")
 
 
