@@ -10,7 +10,7 @@ import optax
 Array = jax.Array
 
 DISCOUNTS = (0.0, 1.0, -1.0)
-"""Classes of the discount: the move ended the game, the same player moves again, the turn passes."""
+"""Classes of the discount: the move ended the game, the same player moves on, the turn passes."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 Each runs on our engine, or on mctx as the reference.
 """
+# mctx's records are of chex, of whose fields and methods pyright knows nothing.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
 
 import functools
 from typing import Any, Literal, NamedTuple, Protocol
@@ -82,7 +84,7 @@ def gumbel(
         "rescale_values": normalize == "minmax",
     }
 
-    def search(params, keys, state, temperature=0.0):
+    def search(params, keys, state, temperature: Array | float = 0.0):
         keys, root_keys, search_keys = split(keys, 3)
         root = planner.root_fn(params, root_keys, state)
         scale = jnp.broadcast_to(temperature, keys.shape)[:, None]
@@ -143,7 +145,7 @@ def puct(
         "none": (ours.raw_qvalues, lambda tree, node: tree.qvalues(node)),
     }[normalize]
 
-    def search(params, keys, state, temperature=0.0):
+    def search(params, keys, state, temperature: Array | float = 0.0):
         action_keys, noise_keys, root_keys, search_keys = split(keys, 4)
         root = planner.root_fn(params, root_keys, state)
         if dirichlet_fraction:
@@ -199,9 +201,7 @@ def split(keys: Array, num: int = 2) -> tuple[Array, ...]:
 
 def _plan(action: Array, action_weights: Array, summary: Any, root: mctx.RootFnOutput) -> Plan:
     prior = jax.nn.softmax(root.prior_logits)
-    return Plan(
-        action, action_weights, summary.value, summary.visit_counts, summary.qvalues, prior
-    )
+    return Plan(action, action_weights, summary.value, summary.visit_counts, summary.qvalues, prior)
 
 
 def _mctx_by_range(tree: mctx.Tree, node: Array, value_range: tuple[float, float]) -> Array:

@@ -83,9 +83,11 @@ def test_against_itself_a_player_scores_a_half(tic_tac_toe):
 
 
 def test_the_same_key_is_the_same_match(tic_tac_toe):
-    play = lambda seed: match(  # noqa: E731
-        tic_tac_toe, random_player(), greedy_centre_player(tic_tac_toe), jax.random.key(seed), 20
-    )
+    players = random_player(), greedy_centre_player(tic_tac_toe)
+
+    def play(seed):
+        return match(tic_tac_toe, *players, jax.random.key(seed), 20)
+
     assert play(1) == play(1)
     assert play(1) != play(2) or play(1) != play(3)
 
@@ -100,11 +102,9 @@ def test_a_perfect_player_never_loses_and_beats_a_random_one(tic_tac_toe, soluti
 
 
 def test_players_are_as_strong_as_they_should_be(tic_tac_toe):
-    against = lambda player: (
-        match(  # noqa: E731
-            tic_tac_toe, player, random_player(), jax.random.key(0), 50
-        ).mean
-    )
+    def against(player):
+        return match(tic_tac_toe, player, random_player(), jax.random.key(0), 50).mean
+
     assert against(greedy_centre_player(tic_tac_toe)) > 0.6
     assert against(mcts_player(tic_tac_toe, 32)) > 0.85
 

@@ -64,7 +64,7 @@ def test_rewards_on_the_way_and_extra_turns_count_for_the_player_to_move():
 def test_one_player_gets_all_there_is():
     game = Walk()
     values = playouts(game, after(game, 2), 500)
-    assert 0 <= values.min() and values.max() <= 0.5
+    assert values.min() >= 0 and values.max() <= 0.5
     assert abs(float(values.mean()) - 0.25) < 0.03
 
 

@@ -34,5 +34,5 @@ def loss_fn(
         "discount": discount_loss(prediction.discount, sample.discount) @ weight[1:],
     }
     terms = {name: term.mean() for name, term in terms.items()}
-    loss = sum(terms.values())
+    loss = sum(terms.values(), start=jnp.float32(0))
     return loss, {f"loss/{name}": term for name, term in terms.items()} | {"loss/total": loss}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -106,5 +105,3 @@ def perfect_player(solution: Solution) -> Player:
         return random_action(key, optimal[at] & state.legal_action_mask)
 
     return Player("perfect", jax.jit(jax.vmap(choose)))
-
-
