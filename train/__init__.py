@@ -1,1 +1,1 @@
-"""x"""
+"""The training loop, the measuring of players, and the command line. Nothing imports it."""
