@@ -164,17 +164,18 @@ def _simulations(spec: str) -> int:
 
 def print_games() -> int:
     """Lists the games, and how to name others."""
-    rows = [["game", "moves", "observation", "symmetries", "solved exactly", ""]]
+    rows = [["game", "moves", "written", "observation", "symmetries", "solved exactly"]]
     for name in GAMES:
         game = game_named(name)
+        written = [game.action_to_string(a) for a in (0, game.num_actions - 1)]  # pyright: ignore
         rows.append(
             [
                 name,
                 str(game.num_actions),
+                " to ".join(written),
                 "x".join(map(str, game.observation_shape)),
                 str(len(symmetries(game).action)),
                 "yes" if is_solvable(name) else "no",
-                (type(game).__doc__ or "").split(";")[0].split(".")[0].strip(),
             ]
         )
     print(table(rows))
