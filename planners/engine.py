@@ -1,303 +1,208 @@
-"""Search policies over `tree.search`, and the small functions they are made of.
+"""The loop that grows the search trees of a batch of games, level by level for all of them at once.
 
-A policy is a search with one score for the root and one for the other nodes; a score is built on a
-value transform. Each has mctx's meaning where mctx has it; recombine them with
-`functools.partial`. Nothing here draws noise: what a policy needs of it is an argument. A `node` is
-one node of each game, its values for the player to move there.
+The contract is mctx's (https://github.com/google-deepmind/mctx); `B` is the batch, `N` the number
+of simulations, `A` the number of actions.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import chex
 import jax
 import jax.numpy as jnp
 import mctx
-import numpy as np
 
 from .base import mask_logits
-from .tree import Node, Tree, best_legal, search
+from .tree import UNVISITED, Node, Tree, best_legal, of_each_game
 
 Array = jax.Array
-FillFn = Callable[[Node], Array]
-"""What an unvisited action counts as, `node -> [B]`, for the player to move at the node."""
-QTransform = Callable[[Node], Array]
-"""The values of the actions as a score sees them, `node -> [B, A]`."""
+ScoreFn = Callable[[Node, Array | None], Array]
+"""Scores the actions of a node, `(node, keys) -> [B, A]`; the highest legal one is taken."""
 
 
-def zero_value(node: Node) -> Array:
-    """0, a draw, for unvisited actions."""
-    return jnp.zeros_like(node.value)
-
-
-def node_value(node: Node) -> Array:
-    """The node's mean value for unvisited actions."""
-    return node.value
-
-
-def raw_value(node: Node) -> Array:
-    """The network's value of the node for unvisited actions."""
-    return node.raw_value
-
-
-def mixed_value(node: Node) -> Array:
-    """The network's value mixed with the visited actions' qvalues, which the prior weighs.
-
-    Appendix D of "Policy improvement by planning with Gumbel"
-    (https://openreview.net/forum?id=bERaNdoegnO).
-    """
-    visited = node.visit_counts > 0
-    # A visited action without prior must not end in 0 / 0.
-    prior = jax.nn.softmax(node.prior_logits)
-    prior = jnp.where(visited, jnp.maximum(prior, jnp.finfo(prior.dtype).tiny), 0.0)
-    mass = prior.sum(axis=-1, keepdims=True)
-    weighted = (prior * node.qvalues / jnp.where(visited, mass, 1.0)).sum(axis=-1)
-    total = node.visit_counts.sum(axis=-1)
-    return (node.raw_value + total * weighted) / (total + 1.0)
-
-
-def raw_qvalues(node: Node, *, fill_fn: FillFn = zero_value) -> Array:
-    """The qvalues as they are, unvisited actions filled by `fill_fn`."""
-    return _filled(node, fill_fn(node))
-
-
-def by_range(
-    node: Node, *, value_range: tuple[float, float] = (-1.0, 1.0), fill_fn: FillFn | None = None
-) -> Array:
-    """Brings the game's range `(low, high)` to [0, 1]; unvisited actions count as low (mctx)."""
-    low, high = value_range
-    fill = jnp.full_like(node.value, low) if fill_fn is None else fill_fn(node)
-    return (_filled(node, fill) - low) / (high - low)
-
-
-def by_parent_and_siblings(node: Node, *, epsilon: float = 1e-8) -> Array:
-    """Brings the node's value and its actions' to [0, 1] by their extremes; unvisited are 0.
-
-    mctx's default for PUCT, for returns of unknown range.
-    """
-    around = _filled(node, node.value)
-    low = jnp.minimum(node.value, around.min(axis=-1))
-    high = jnp.maximum(node.value, around.max(axis=-1))
-    return (_filled(node, low) - low[:, None]) / jnp.maximum(high - low, epsilon)[:, None]
-
-
-def completed_by_mix_value(
-    node: Node,
+def search(
+    params: Any,
+    key: Array,
+    root: mctx.RootFnOutput,
+    recurrent_fn: mctx.RecurrentFn,
+    num_simulations: int,
     *,
-    value_scale: float = 0.1,
-    maxvisit_init: float = 50.0,
-    rescale_values: bool | tuple[float, float] = True,
-    fill_fn: FillFn = mixed_value,
-    epsilon: float = 1e-8,
-) -> Array:
-    """Returns `(maxvisit_init + max(visit_counts)) * value_scale * q`; mctx's default for Gumbel.
+    root_score_fn: ScoreFn,
+    interior_score_fn: ScoreFn,
+    max_depth: int | None = None,
+    invalid_actions: Array | None = None,
+    keyed: bool = False,
+) -> Tree:
+    """Grows a tree of `num_simulations` nodes under each root.
 
-    `rescale_values` brings q to [0, 1]: True by the smallest and largest of the node (mctx), a pair
-    `(low, high)` by the game's range. False leaves q as it is.
+    No game's answer depends on the others in its batch, and a batch may be spread over devices
+    with `jax.shard_map`. A finished game is searched on like any other: its `discount` of 0 keeps
+    what follows from counting.
+
+    Args:
+        params: handed to `recurrent_fn`.
+        key: one key; each simulation hands a fresh one to `recurrent_fn`, derived as in mctx.
+        root: `prior_logits [B, A]`, `value [B]` for the player to move, `embedding [B, ...]`.
+        recurrent_fn: `(params, key, action [B], embedding) -> (mctx.RecurrentFnOutput, embedding)`;
+            its reward is for the player who moved, its value for the player to move next.
+        num_simulations: N, at least 1.
+        root_score_fn: scores the root's actions.
+        interior_score_fn: scores the actions of every other node.
+        max_depth: the most moves from the root to a leaf; unlimited by default.
+        invalid_actions: `[B, A]`, nonzero where the root's actions are not to be visited.
+        keyed: hand a key for each game, `[B]`, to the scores, derived as in mctx; None otherwise.
     """
-    q = _filled(node, fill_fn(node))
-    if isinstance(rescale_values, tuple):
-        low, high = rescale_values
-        q = (q - low) / (high - low)
-    elif rescale_values:
-        low, high = q.min(axis=-1, keepdims=True), q.max(axis=-1, keepdims=True)
-        q = (q - low) / jnp.maximum(high - low, epsilon)
-    return (maxvisit_init + node.visit_counts.max(axis=-1, keepdims=True)) * value_scale * q
+    logits, value = jnp.asarray(root.prior_logits), jnp.asarray(root.value)
+    chex.assert_rank([logits, value], [2, 1])
+    if invalid_actions is not None:
+        chex.assert_equal_shape([logits, invalid_actions])
+        logits = mask_logits(logits, jnp.equal(invalid_actions, 0))
+    if max_depth is None:
+        max_depth = num_simulations
+
+    def simulate(simulation, carry):
+        key, tree = carry
+        key, descend_key, expand_key = jax.random.split(key, 3)
+        keys = jax.random.split(descend_key, value.size) if keyed else None
+        leaf = simulation + 1
+        descent = _descend(tree, leaf, keys, root_score_fn, interior_score_fn, max_depth)
+        tree = _expand(tree, leaf, descent, params, expand_key, recurrent_fn)
+        return key, _backup(tree, leaf, descent)
+
+    tree = _plant(logits, value, root.embedding, num_simulations + 1)
+    return jax.lax.fori_loop(0, num_simulations, simulate, (key, tree))[1]
 
 
-def puct_score(
-    node: Node,
-    keys: Array | None = None,
-    *,
-    c_init: float = 1.25,
-    c_base: float = 19652.0,
-    qtransform: QTransform = by_parent_and_siblings,
-) -> Array:
-    """PUCT (MuZero, appendix B); keys, where the search hands them out, break ties at random."""
-    c = c_init + jnp.log((node.visits + c_base + 1.0) / c_base)
-    prior = jax.nn.softmax(node.prior_logits)
-    explore = (jnp.sqrt(node.visits) * c)[:, None] * prior / (node.visit_counts + 1.0)
-    scores = qtransform(node) + explore
-    if keys is None:
-        return scores
-    return scores + 1e-7 * jax.vmap(lambda key: jax.random.uniform(key, scores.shape[1:]))(keys)
+class _Descent(NamedTuple):
+    """A walk from the root in every game at once; games whose walk is over wait for the others.
 
-
-def ucb1_score(
-    node: Node,
-    keys: Array | None = None,
-    *,
-    c: float = 2.0**0.5,
-    qtransform: QTransform = raw_qvalues,
-) -> Array:
-    """UCB1 as in UCT (https://doi.org/10.1007/11871842_29): no prior, every action once first."""
-    del keys
-    counts, total = node.visit_counts, node.visit_counts.sum(axis=-1, keepdims=True)
-    explore = jnp.sqrt(jnp.log(jnp.maximum(total, 1.0)) / jnp.maximum(counts, 1.0))
-    scores = qtransform(node) + c * explore
-    return jnp.where(counts > 0, scores, jnp.finfo(scores.dtype).max)
-
-
-def gumbel_root_score(
-    node: Node,
-    keys: Array | None = None,
-    *,
-    gumbel: Array,
-    considered_visits: Array,
-    qtransform: QTransform = completed_by_mix_value,
-) -> Array:
-    """Sequential halving over the actions with the largest `gumbel + logits + q`.
-
-    `considered_visits` is the table that `halving_table` makes, `gumbel` is `[B, A]`.
+    Attributes:
+        level: `[]` int32, moves made by the longest walk.
+        depth: `[B]` int32, moves made by each walk.
+        parent, action, child: `[B]` int32, the last move made; child may be `UNVISITED`.
+        walking: `[B]` bool, the walk goes on from child.
+        path: `[max_depth + 1, B]` int32, the node after each number of moves.
+        keys: `[B]` or None.
     """
-    del keys
-    num_considered = jnp.minimum(considered_visits.shape[0] - 1, node.legal.sum(axis=-1))
-    simulation = node.visit_counts.sum(axis=-1).astype(jnp.int32)
-    visit = considered_visits[num_considered, simulation]
-    return halving_score(node, gumbel, qtransform(node), visit)
 
-
-def halving_score(node: Node, gumbel: Array, qvalues: Array, visit: Array) -> Array:
-    """`gumbel + logits + qvalues` of the actions visited `visit` `[B]` times, -inf for others."""
-    logits = node.prior_logits - node.prior_logits.max(axis=-1, keepdims=True)
-    # The least likely action still beats all those that do not compete.
-    scores = jnp.maximum(gumbel + logits + qvalues, -1e9)
-    return jnp.where(node.visit_counts == visit[:, None], scores, -jnp.inf)
-
-
-def halving_table(max_num_considered_actions: int, num_simulations: int) -> np.ndarray:
-    """Sequential halving as a table: how often an action that competes has been visited.
-
-    Row m is for m considered actions, column i for simulation i: all of them get equally many
-    visits, then the better half, and so on. `[max_num_considered_actions + 1, num_simulations]`.
-    """
-    table = np.zeros((max_num_considered_actions + 1, num_simulations), np.float32)
-    for num_actions, row in enumerate(table):
-        if num_actions <= 1:
-            row[:] = np.arange(num_simulations)
-            continue
-        num_rounds = int(np.ceil(np.log2(num_actions)))
-        start, visit, competing = 0, 0, num_actions
-        while start < num_simulations:
-            for _ in range(max(1, num_simulations // (num_rounds * competing))):
-                row[start : start + competing] = visit
-                start, visit = start + competing, visit + 1
-            competing = max(2, competing // 2)
-    return table
-
-
-def gumbel_interior_score(
-    node: Node, keys: Array | None = None, *, qtransform: QTransform = completed_by_mix_value
-) -> Array:
-    """Brings the visits into proportion with `softmax(logits + q)`, without noise."""
-    del keys
-    target = jax.nn.softmax(node.prior_logits + qtransform(node))
-    return target - node.visit_counts / (1.0 + node.visit_counts.sum(axis=-1, keepdims=True))
-
-
-def _filled(node: Node, fill: Array) -> Array:
-    return jnp.where(node.visit_counts > 0, node.qvalues, fill[:, None])
-
-
-class PolicyOutput(NamedTuple):
-    """`action` `[B]` int32, `action_weights` `[B, A]` that sum to one, and the `tree`."""
-
+    level: Array
+    depth: Array
+    parent: Array
     action: Array
-    action_weights: Array
-    tree: Tree
+    child: Array
+    walking: Array
+    path: Array
+    keys: Array | None
 
 
-def gumbel_policy(
+def _descend(
+    tree: Tree,
+    leaf: Array,
+    keys: Array | None,
+    root_score_fn: ScoreFn,
+    interior_score_fn: ScoreFn,
+    max_depth: int,
+) -> _Descent:
+    """Walks down by the highest scores to an action not yet visited, or to `max_depth`."""
+
+    def move(walk: _Descent, score_fn: ScoreFn) -> _Descent:
+        keys, score_keys = walk.keys, None
+        if keys is not None:
+            keys, score_keys = jax.vmap(lambda key: tuple(jax.random.split(key)))(keys)
+        # What a game that waits reads here is not used.
+        parent = jnp.maximum(walk.child, 0)
+        node = tree.node(parent)
+        action = best_legal(node, score_fn(node, score_keys))
+        child = tree.children[parent, jnp.arange(parent.shape[0]), action]
+        level = walk.level + 1
+        walking = walk.walking & (child != UNVISITED) & (level < max_depth)
+        return _Descent(
+            level=level,
+            depth=walk.depth + walk.walking,
+            parent=jnp.where(walk.walking, parent, walk.parent),
+            action=jnp.where(walk.walking, action, walk.action),
+            child=jnp.where(walk.walking, child, walk.child),
+            walking=walking,
+            path=walk.path.at[level].set(jnp.where(walking, child, leaf)),
+            keys=keys,
+        )
+
+    zeros = jnp.zeros(tree.visits.shape[1], jnp.int32)
+    path = jnp.zeros((max_depth + 1, zeros.size), jnp.int32)
+    start = _Descent(jnp.int32(0), zeros, zeros, zeros, zeros, zeros == 0, path, keys)
+    return jax.lax.while_loop(
+        lambda walk: walk.walking.any(),
+        lambda walk: move(walk, interior_score_fn),
+        move(start, root_score_fn),
+    )
+
+
+def _plant(prior_logits: Array, value: Array, embedding: Any, num_nodes: int) -> Tree:
+    """A tree of the root alone; rows not yet made repeat it, so that reading them is harmless."""
+
+    def rows(x):
+        return jnp.broadcast_to(x, (num_nodes, *x.shape))
+
+    return Tree(
+        children=rows(jnp.full(prior_logits.shape, UNVISITED, jnp.int32)),
+        prior_logits=rows(prior_logits),
+        visits=rows(jnp.ones_like(value)),
+        values=rows(value),
+        raw_values=rows(value),
+        rewards=rows(jnp.zeros_like(value)),
+        discounts=rows(jnp.zeros_like(value)),
+        embeddings=jax.tree.map(rows, embedding),
+    )
+
+
+def _expand(
+    tree: Tree,
+    leaf: Array,
+    descent: _Descent,
     params: Any,
     key: Array,
-    root: mctx.RootFnOutput,
     recurrent_fn: mctx.RecurrentFn,
-    num_simulations: int,
-    *,
-    gumbel: Array,
-    max_num_considered_actions: int = 16,
-    qtransform: QTransform = completed_by_mix_value,
-    invalid_actions: Array | None = None,
-    max_depth: int | None = None,
-) -> PolicyOutput:
-    """Full Gumbel MuZero (https://openreview.net/forum?id=bERaNdoegnO).
+) -> Tree:
+    """Makes node `leaf` of every game behind the last move of its walk."""
+    lanes = jnp.arange(descent.parent.shape[0])
+    parent, action = descent.parent, descent.action
+    embedding = jax.tree.map(lambda x: of_each_game(x, parent), tree.embeddings)
+    output, embedding = recurrent_fn(params, key, action, embedding)
+    chex.assert_equal_shape([output.prior_logits, tree.prior_logits[0]])
+    chex.assert_equal_shape([output.value, output.reward, output.discount, tree.values[0]])
+    earlier = of_each_game(tree.visits, jnp.maximum(descent.child, 0))
 
-    The action is the winner of sequential halving, the weights are `softmax(logits + q)`. Equals
-    `mctx.gumbel_muzero_policy` where that draws the same `gumbel`.
+    def put(rows, row):
+        return jax.lax.dynamic_update_index_in_dim(rows, row.astype(rows.dtype), leaf, 0)
 
-    Args:
-        params, key, root, recurrent_fn, num_simulations, invalid_actions, max_depth: see `search`.
-        gumbel: `[B, A]` Gumbel noise; zeros for the strongest play.
-        max_num_considered_actions: the most actions that sequential halving begins with.
-        qtransform: weighs values against logits.
-    """
-    chex.assert_equal_shape([gumbel, root.prior_logits])
-    table = jnp.asarray(halving_table(max_num_considered_actions, num_simulations))
-    tree = search(
-        *(params, key, root, recurrent_fn, num_simulations),
-        root_score_fn=partial(
-            gumbel_root_score, gumbel=gumbel, considered_visits=table, qtransform=qtransform
-        ),
-        interior_score_fn=partial(gumbel_interior_score, qtransform=qtransform),
-        max_depth=max_depth,
-        invalid_actions=invalid_actions,
+    return tree._replace(
+        children=tree.children.at[parent, lanes, action].set(leaf),
+        prior_logits=put(tree.prior_logits, output.prior_logits),
+        visits=put(tree.visits, jnp.where(descent.child == UNVISITED, 0.0, earlier) + 1.0),
+        values=put(tree.values, output.value),
+        raw_values=put(tree.raw_values, output.value),
+        rewards=put(tree.rewards, output.reward),
+        discounts=put(tree.discounts, output.discount),
+        embeddings=jax.tree.map(put, tree.embeddings, embedding),
     )
-    node = tree.root
-    qvalues = qtransform(node)
-    scores = halving_score(node, gumbel, qvalues, node.visit_counts.max(axis=-1))
-    weights = jax.nn.softmax(mask_logits(node.prior_logits + qvalues, node.legal))
-    return PolicyOutput(best_legal(node, scores), weights, tree)
 
 
-def puct_policy(
-    params: Any,
-    key: Array,
-    root: mctx.RootFnOutput,
-    recurrent_fn: mctx.RecurrentFn,
-    num_simulations: int,
-    *,
-    c_init: float = 1.25,
-    c_base: float = 19652.0,
-    qtransform: QTransform = by_parent_and_siblings,
-    invalid_actions: Array | None = None,
-    max_depth: int | None = None,
-    tie_break: bool = False,
-) -> PolicyOutput:
-    """PUCT search of AlphaZero and MuZero (https://arxiv.org/abs/1911.08265, appendix B).
+def _backup(tree: Tree, leaf: Array, descent: _Descent) -> Tree:
+    """Adds the leaf's value to the mean of every node above it, deepest level first."""
+    lanes = jnp.arange(descent.depth.shape[0])
 
-    The action is the most visited, the weights are the visits' proportions; `sample_action` plays
-    by temperature. Root noise is the caller's: see `mix_noise`. Equals `mctx.muzero_policy` with
-    `tie_break` and the key that mctx hands to its search, `jax.random.split(key, 3)[2]`.
+    def ascend(carry):
+        level, value, visits, values = carry
+        child, parent = descent.path[level], descent.path[level - 1]
+        on_path = level <= descent.depth
+        reward, discount = (of_each_game(x, child) for x in (tree.rewards, tree.discounts))
+        value = jnp.where(on_path, reward + discount * value, value)
+        count, mean = (of_each_game(x, parent) for x in (visits, values))
+        # A game whose walk was shorter writes back what it read.
+        mean = jnp.where(on_path, (mean * count + value) / (count + 1.0), mean)
+        visits = visits.at[parent, lanes].set(count + on_path)
+        return level - 1, value, visits, values.at[parent, lanes].set(mean)
 
-    Args:
-        params, key, root, recurrent_fn, num_simulations, invalid_actions, max_depth: see `search`.
-        c_init, c_base: how much is explored, and how that grows with visits.
-        qtransform: brings values to the scale of the prior probabilities, [0, 1].
-        tie_break: break ties at random rather than by the lowest action; costs a third more.
-    """
-    score_fn = partial(puct_score, c_init=c_init, c_base=c_base, qtransform=qtransform)
-    tree = search(
-        *(params, key, root, recurrent_fn, num_simulations),
-        root_score_fn=score_fn,
-        interior_score_fn=score_fn,
-        max_depth=max_depth,
-        invalid_actions=invalid_actions,
-        keyed=tie_break,
-    )
-    weights = tree.summary().visit_probs
-    return PolicyOutput(best_legal(tree.root, weights), weights, tree)
-
-
-def mix_noise(prior_logits: Array, noise: Array, fraction: float = 0.25) -> Array:
-    """Logits of `(1 - fraction) * prior + fraction * noise`; `noise` `[B, A]`, say Dirichlet."""
-    probs = (1.0 - fraction) * jax.nn.softmax(prior_logits) + fraction * noise
-    return jnp.log(jnp.maximum(probs, jnp.finfo(probs.dtype).tiny))
-
-
-def sample_action(key: Array, action_weights: Array, temperature: Array | float = 1.0) -> Array:
-    """Draws actions `[B]` by `action_weights ** (1 / temperature)`; 0 takes the largest."""
-    tiny = jnp.finfo(action_weights.dtype).tiny
-    logits = jnp.log(jnp.maximum(action_weights, tiny))
-    logits = (logits - logits.max(axis=-1, keepdims=True)) / jnp.maximum(temperature, tiny)
-    return jax.random.categorical(key, logits)
+    start = descent.level, tree.values[leaf], tree.visits, tree.values
+    _, _, visits, values = jax.lax.while_loop(lambda carry: carry[0] > 0, ascend, start)
+    return tree._replace(visits=visits, values=values)

@@ -14,7 +14,7 @@ import mctx
 
 from ..games.base import value_range
 from ..models.base import Params
-from . import engine as ours
+from . import policies, scores
 from .base import Planner, mask_logits
 
 Array = jax.Array
@@ -102,8 +102,10 @@ def gumbel(
             )
             return _plan(output.action, output.action_weights, output.search_tree.summary(), root)
         noise = jax.vmap(lambda key: jax.random.gumbel(key, root.prior_logits.shape[1:]))(keys)
-        qtransform = functools.partial(ours.completed_by_mix_value, **settings)
-        output = ours.gumbel_policy(*where, gumbel=scale * noise, qtransform=qtransform, **common)
+        qtransform = functools.partial(scores.completed_by_mix_value, **settings)
+        output = policies.gumbel_policy(
+            *where, gumbel=scale * noise, qtransform=qtransform, **common
+        )
         return _plan(output.action, output.action_weights, output.tree.summary(), root)
 
     return search
@@ -137,12 +139,12 @@ def puct(
     qtransform, theirs = {
         "range": (
             functools.partial(
-                ours.by_range, value_range=value_range(planner.game), fill_fn=ours.node_value
+                scores.by_range, value_range=value_range(planner.game), fill_fn=scores.node_value
             ),
             functools.partial(_mctx_by_range, value_range=value_range(planner.game)),
         ),
-        "minmax": (ours.by_parent_and_siblings, mctx.qtransform_by_parent_and_siblings),
-        "none": (ours.raw_qvalues, lambda tree, node: tree.qvalues(node)),
+        "minmax": (scores.by_parent_and_siblings, mctx.qtransform_by_parent_and_siblings),
+        "none": (scores.raw_qvalues, lambda tree, node: tree.qvalues(node)),
     }[normalize]
 
     def search(params, keys, state, temperature: Array | float = 0.0):
@@ -150,7 +152,7 @@ def puct(
         root = planner.root_fn(params, root_keys, state)
         if dirichlet_fraction:
             noise = legal_dirichlet(noise_keys, dirichlet_alpha, state.legal_action_mask)
-            logits = ours.mix_noise(root.prior_logits, noise, dirichlet_fraction)
+            logits = policies.mix_noise(root.prior_logits, noise, dirichlet_fraction)
             root = root.replace(prior_logits=mask_logits(logits, state.legal_action_mask))
         common: dict[str, Any] = {
             "num_simulations": num_simulations,
@@ -164,7 +166,7 @@ def puct(
             )
             summary = output.search_tree.summary()
         else:
-            output = ours.puct_policy(*where, qtransform=qtransform, c_init=c_puct, **common)
+            output = policies.puct_policy(*where, qtransform=qtransform, c_init=c_puct, **common)
             summary = output.tree.summary()
         action = sample_action(action_keys, output.action_weights, temperature)
         return _plan(action, output.action_weights, summary, root)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference_tree
 from duozero.games import make
-from duozero.planners import engine, tree
+from duozero.planners import policies, scores, tree
 from duozero.planners.base import mask_logits
 from jax.sharding import PartitionSpec
 from mctx._src import seq_halving as mctx_halving
@@ -54,7 +54,7 @@ def own_search(policy, num_simulations, max_depth=None, recurrent_fn=step_world)
 
     def gumbel(params, key, root, invalid):
         key, noise_key = jax.random.split(key)
-        output = engine.gumbel_policy(
+        output = policies.gumbel_policy(
             *(params, key, root, recurrent_fn),
             gumbel=jax.random.gumbel(noise_key, root.prior_logits.shape),
             invalid_actions=invalid,
@@ -64,14 +64,14 @@ def own_search(policy, num_simulations, max_depth=None, recurrent_fn=step_world)
 
     def puct(params, key, root, invalid):
         key, _, search_key = jax.random.split(key, 3)
-        logits = engine.mix_noise(root.prior_logits, jnp.zeros_like(root.prior_logits), 0.0)
-        output = engine.puct_policy(
+        logits = policies.mix_noise(root.prior_logits, jnp.zeros_like(root.prior_logits), 0.0)
+        output = policies.puct_policy(
             *(params, search_key, root.replace(prior_logits=logits), recurrent_fn),
             tie_break=True,
             invalid_actions=invalid,
             **settings,
         )
-        action = engine.sample_action(key, output.action_weights)
+        action = jax.random.categorical(key, jnp.log(output.action_weights))
         return action, output.action_weights, output.tree.summary(), output.tree
 
     return gumbel if policy == "gumbel" else puct
@@ -228,20 +228,20 @@ def node(visit_counts, qvalues, legal=(True, True, True), value=0.25, raw_value=
 @pytest.mark.parametrize(
     "qtransform, expected",
     [
-        (engine.raw_qvalues, [0.5, -1.0, 0.0]),
-        (functools.partial(engine.raw_qvalues, fill_fn=engine.node_value), [0.5, -1.0, 0.25]),
-        (functools.partial(engine.raw_qvalues, fill_fn=engine.raw_value), [0.5, -1.0, 0.5]),
+        (scores.raw_qvalues, [0.5, -1.0, 0.0]),
+        (functools.partial(scores.raw_qvalues, fill_fn=scores.node_value), [0.5, -1.0, 0.25]),
+        (functools.partial(scores.raw_qvalues, fill_fn=scores.raw_value), [0.5, -1.0, 0.5]),
         # (raw value + 3 visits * the mean of the visited, by prior) / 4 = (0.5 - 3 * 0.25) / 4.
-        (functools.partial(engine.raw_qvalues, fill_fn=engine.mixed_value), [0.5, -1.0, -0.0625]),
-        (functools.partial(engine.by_range, value_range=(-1.0, 1.0)), [0.75, 0.0, 0.0]),
-        (engine.by_parent_and_siblings, [1.0, 0.0, 0.0]),
-        (engine.completed_by_mix_value, [5.2, 0.0, 3.25]),
+        (functools.partial(scores.raw_qvalues, fill_fn=scores.mixed_value), [0.5, -1.0, -0.0625]),
+        (functools.partial(scores.by_range, value_range=(-1.0, 1.0)), [0.75, 0.0, 0.0]),
+        (scores.by_parent_and_siblings, [1.0, 0.0, 0.0]),
+        (scores.completed_by_mix_value, [5.2, 0.0, 3.25]),
         (
-            functools.partial(engine.completed_by_mix_value, rescale_values=(-1, 1)),
+            functools.partial(scores.completed_by_mix_value, rescale_values=(-1, 1)),
             [3.9, 0, 2.4375],
         ),
         (
-            functools.partial(engine.completed_by_mix_value, rescale_values=False),
+            functools.partial(scores.completed_by_mix_value, rescale_values=False),
             [2.6, -5.2, -0.325],
         ),
     ],
@@ -254,18 +254,18 @@ def test_unvisited_actions_count_as_the_transform_says(qtransform, expected):
 
 def test_ucb1_tries_every_legal_action_before_it_repeats_one():
     fresh = node([4, 1, 0], [1.0, 1.0, 0.0])
-    assert tree.best_legal(fresh, engine.ucb1_score(fresh)) == 2
+    assert tree.best_legal(fresh, scores.ucb1_score(fresh)) == 2
     masked = node([4, 1, 0], [1.0, 1.0, 0.0], legal=(True, True, False))
-    assert tree.best_legal(masked, engine.ucb1_score(masked)) == 1
+    assert tree.best_legal(masked, scores.ucb1_score(masked)) == 1
 
 
 def test_a_node_without_a_legal_action_or_a_number_still_gives_an_action():
     stuck = node([0, 0, 0], [0.0, 0.0, 0.0], legal=(False, False, False))
-    assert tree.best_legal(stuck, engine.puct_score(stuck)) == 0
+    assert tree.best_legal(stuck, scores.puct_score(stuck)) == 0
     assert 0 <= tree.best_legal(stuck, jnp.full((1, 3), jnp.nan))[0] < 3
 
 
 @pytest.mark.parametrize("num_simulations", [1, 8, 50])
 def test_sequential_halving_is_that_of_mctx(num_simulations):
     theirs = mctx_halving.get_table_of_considered_visits(16, num_simulations)
-    np.testing.assert_array_equal(engine.halving_table(16, num_simulations), theirs)
+    np.testing.assert_array_equal(scores.halving_table(16, num_simulations), theirs)

@@ -16,7 +16,7 @@ import pytest
 import reference_tree
 from duozero import planners
 from duozero.games import make
-from duozero.planners import engine, gumbel, puct
+from duozero.planners import gumbel, policies, puct
 from duozero.train.oracles import solve
 from duozero.train.selfplay import Exploration, self_play, start
 from toys import Bonus, Walk, at, exact, keys
@@ -157,7 +157,7 @@ def test_no_node_of_a_tree_has_an_illegal_move(solution, tic_tac_toe, tiny, name
     root = planner.root_fn(params, keys(16), state)
     search = jax.jit(
         lambda root: (
-            engine.puct_policy(
+            policies.puct_policy(
                 *(params, jax.random.key(0), root, planner.recurrent_fn, 60),
                 invalid_actions=~state.legal_action_mask,
             ).tree
