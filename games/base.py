@@ -92,7 +92,8 @@ class BoardGame:
         """
         del key  # The rules are deterministic.
         done = state.terminated | state.truncated
-        illegal = ~done & ~state.legal_action_mask[action]
+        exists = (action >= 0) & (action < self.num_actions)
+        illegal = ~done & ~(state.legal_action_mask[action] & exists)
         forfeit = jnp.ones(self.num_players).at[state.current_player].set(-1.0)
         kept = state.replace(
             terminated=state.terminated | illegal,

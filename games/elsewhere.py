@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import jax
+
 from .base import Game
 
 _CONTRACT = ("id", "num_players", "num_actions", "observation_shape", "init", "step")
@@ -39,7 +41,42 @@ def from_module(name: str) -> Game:
             f"{name!r} gives a {type(game).__name__}, which is not a game: "
             f"it has no {', '.join(missing)}"
         )
+    _try_out(name, game)
     return game
+
+
+def _try_out(name: str, game: Any) -> None:
+    """Traces one move of a game that others wrote, so that its faults show here, by its name.
+
+    Raises:
+        ValueError: if it cannot be played, or its shapes are not those it declares.
+    """
+    try:
+        hash(game)  # What is compiled for a game is kept by the game.
+        key = jax.eval_shape(lambda: jax.random.key(0))
+        state = jax.eval_shape(game.init, key)
+        after = jax.eval_shape(game.step, state, jax.ShapeDtypeStruct((), "int32"))
+        low, high = getattr(game, "value_range", (-1.0, 1.0))
+        expected = {
+            "observation": tuple(game.observation_shape),
+            "legal_action_mask": (game.num_actions,),
+            "rewards": (game.num_players,),
+            "current_player": (),
+            "terminated": (),
+            "truncated": (),
+        }
+        found = {part: tuple(getattr(state, part).shape) for part in expected}
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ValueError(f"{name!r} cannot be played; {reason}") from error
+    wrong = [f"{p} {found[p]}, not {expected[p]}" for p in expected if found[p] != expected[p]]
+    if wrong:
+        raise ValueError(f"{name!r} has shapes other than declared: {'; '.join(wrong)}")
+    if not low < high:
+        raise ValueError(f"{name!r} declares the range of values {low} to {high}; it is empty")
+    changed = jax.tree.map(lambda x, y: (x.shape, x.dtype) != (y.shape, y.dtype), state, after)
+    if any(jax.tree.leaves(changed)):
+        raise ValueError(f"{name!r} changes the shape or type of its state by a move")
 
 
 def from_pgx(name: str, known: Sequence[str]) -> Game:

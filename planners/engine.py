@@ -57,8 +57,7 @@ def search(
     if invalid_actions is not None:
         chex.assert_equal_shape([logits, invalid_actions])
         logits = mask_logits(logits, jnp.equal(invalid_actions, 0))
-    if max_depth is None:
-        max_depth = num_simulations
+    max_depth = num_simulations if max_depth is None else min(max_depth, num_simulations)
 
     def simulate(simulation, carry):
         key, tree = carry

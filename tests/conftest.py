@@ -1,6 +1,12 @@
 """JAX as the tests want it (strict, on four devices), and what several files of tests share."""
 
 import contextlib
+import os
+
+# Most of the time goes to compiling programs that run for milliseconds.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 
 import jax
 import pytest

@@ -37,7 +37,7 @@ def test_the_interval_is_that_of_wilson(score, mean, interval):
 
 
 def test_a_score_prints_in_percent():
-    assert str(Score(8, 1, 1)) == "85.0 % [54.1, 96.5] (+8 =1 -1)"
+    assert str(Score(8, 1, 1)) == "85.0 [54.1, 96.5] +8 =1 -1"
 
 
 def test_every_opening_is_played_from_both_seats(tic_tac_toe):
@@ -57,7 +57,7 @@ def test_without_an_opening_a_deterministic_pair_plays_one_game_twice(tic_tac_to
         jax.jit(lambda keys, state: state.legal_action_mask.argmax(axis=1).astype(jnp.int32)),
     )
     score = match(tic_tac_toe, first_free, first_free, jax.random.key(0), 1, 0)
-    assert score == Score(1, 0, 1)
+    assert score == Score(1, 0, 1, distinct=2)
 
 
 def test_openings_differ_and_are_the_same_for_both_seats(tic_tac_toe):

@@ -14,11 +14,16 @@ from .players import Player
 
 
 class Score(NamedTuple):
-    """Games won, drawn and lost by the first player of a match."""
+    """Games won, drawn and lost by the first player of a match.
+
+    `distinct` counts the games that began differently, by opening and seat, where that is known:
+    two players who leave nothing to chance only repeat the others. 0 counts them all.
+    """
 
     wins: int
     draws: int
     losses: int
+    distinct: int = 0
 
     @property
     def games(self) -> int:
@@ -33,19 +38,20 @@ class Score(NamedTuple):
     def interval(self) -> tuple[float, float]:
         """95 % interval of `mean` (E. B. Wilson, 1927).
 
-        Wilson's interval takes every game for a win or a loss, and games for independent; draws
-        and openings played from both seats only make the true one narrower.
+        Wilson's interval takes every game for a win or a loss, and distinct games for independent;
+        draws and openings played from both seats only make the true one narrower.
         """
-        n, p, z = self.games, self.mean, 1.959964
+        n, p, z = self.distinct or self.games, self.mean, 1.959964
         centre = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
         return max(0.0, centre - half), min(1.0, centre + half)
 
     def __str__(self) -> str:
+        """In percent."""
         low, high = self.interval
         return (
-            f"{100 * self.mean:.1f} % [{100 * low:.1f}, {100 * high:.1f}] "
-            f"(+{self.wins} ={self.draws} -{self.losses})"
+            f"{100 * self.mean:.1f} [{100 * low:.1f}, {100 * high:.1f}] "
+            f"+{self.wins} ={self.draws} -{self.losses}"
         )
 
 
@@ -84,6 +90,7 @@ def match(
     opening_key, play_key = jax.random.split(key)
     opening = openings(jax.random.split(opening_key, num_openings), opening_plies)
     state = jax.tree.map(lambda x: jnp.concatenate([x, x]), opening)
+    distinct = 2 * len({position.tobytes() for position in np.asarray(opening.observation)})
     seat = jnp.repeat(jnp.arange(2), num_openings)  # The player id that `first` has.
     outcome = jnp.zeros(2 * num_openings)
     ply = 0
@@ -101,7 +108,9 @@ def match(
         state, outcome = advance(state, outcome, seat, where, jnp.stack(actions))
         ply += 1
     outcome = np.asarray(outcome)
-    return Score(int((outcome > 0).sum()), int((outcome == 0).sum()), int((outcome < 0).sum()))
+    return Score(
+        int((outcome > 0).sum()), int((outcome == 0).sum()), int((outcome < 0).sum()), distinct
+    )
 
 
 @functools.lru_cache(maxsize=8)

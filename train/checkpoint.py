@@ -13,6 +13,9 @@ import orbax.checkpoint as ocp
 logging.getLogger("absl").setLevel(logging.WARNING)  # orbax tells of every step it takes.
 
 
+IDENTITY = "identity"
+
+
 class Checkpoints:
     """The checkpoints of one run folder; a context manager, which waits for what is being written.
 
@@ -20,7 +23,8 @@ class Checkpoints:
     parameters, which are all that playing needs. Both are dictionaries of numpy arrays by path.
     """
 
-    def __init__(self, directory: Path, num_kept: int = 2):
+    def __init__(self, directory: Path, identity: int = 0, num_kept: int = 2):
+        self._identity = identity
         options = ocp.CheckpointManagerOptions(max_to_keep=num_kept)
         path = (directory / "checkpoints").absolute()
         self._manager = ocp.CheckpointManager(path, options=options)
@@ -35,24 +39,28 @@ class Checkpoints:
     def save(self, num_rounds: int, state: Any, player: Any) -> None:
         """Stores both after `num_rounds`; returns once they are copied, and writes meanwhile."""
         items = ocp.args.Composite(
-            state=ocp.args.StandardSave(_pack(state)), player=ocp.args.StandardSave(_pack(player))
+            **{
+                item: ocp.args.StandardSave(_pack(tree) | {IDENTITY: np.uint32([self._identity])})
+                for item, tree in (("state", state), ("player", player))
+            }
         )
         self._manager.save(num_rounds, args=items)
 
 
 def latest(directory: Path) -> int:
     """The rounds behind the newest checkpoint of a run folder; 0 if it has none."""
-    steps = (directory / "checkpoints").glob("[0-9]*")
-    return max((int(step.name) for step in steps if step.name.isdigit()), default=0)
+    steps = (directory / "checkpoints").glob("[0-9]*/_CHECKPOINT_METADATA")
+    return max((int(p.parent.name) for p in steps if p.parent.name.isdigit()), default=0)
 
 
-def restore(directory: Path, item: str, like: Any) -> Any:
+def restore(directory: Path, item: str, like: Any, identity: int = 0) -> Any:
     """The newest `state` or `player` of a run folder, in the shape of `like`.
 
     Args:
         directory: the run folder.
         item: which of the two.
         like: arrays or their shapes, as of `jax.eval_shape`.
+        identity: of the run that it must belong to, see `folder.identity`.
 
     Raises:
         ValueError: if there is no checkpoint, it is damaged, or it is of another shape.
@@ -68,6 +76,8 @@ def restore(directory: Path, item: str, like: Any) -> Any:
     except Exception as error:  # Whatever is wrong with the files, orbax has an error for it.
         reason = type(error).__name__
         raise ValueError(f"checkpoint {step} of {directory} is damaged ({reason})") from error
+    if IDENTITY not in packed or packed[IDENTITY][0] != identity:
+        raise ValueError(f"checkpoint {step} of {directory} is of a run with other settings")
     return _unpack(packed, like, directory)
 
 

@@ -2,9 +2,11 @@
 # Hence the imports inside functions, here alone.
 
 import functools
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from . import folder
@@ -14,7 +16,11 @@ from .overlay import overlay, read_toml, unknown
 from .process import interruptible, start_devices
 
 Action = Callable[[], int]
-SIMULATIONS = {"type": number(int, 1), "metavar": "N", "help": "a move, instead of the run's own"}
+SIMULATIONS = {
+    "type": number(int, 1),
+    "metavar": "N",
+    "help": "nodes a move, instead of the run's own",
+}
 PLAYERS = "random, greedy-centre, mcts, mcts:N, perfect, network:RUN or a run folder"
 
 
@@ -22,16 +28,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code: 2 and one line for what a user got wrong."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):  # A name or a move may be no valid text.
+                stream.reconfigure(errors="backslashreplace")
         try:
             action = _prepare(arguments)
-        except ValueError as error:
-            print(f"duozero: {' '.join(str(error).split())}", file=sys.stderr)
-            return 2
+        except (ValueError, OSError) as error:
+            return _refuse(error)
         return action()
+    except BrokenPipeError:  # Whoever read our output, `head` say, has left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _refuse(error)
     except SystemExit as leave:  # argparse, after --help.
         return int(leave.code or 0)
     except KeyboardInterrupt:
         return 130
+
+
+def _refuse(error: Exception) -> int:
+    print(f"duozero: {' '.join(str(error).split())}", file=sys.stderr)
+    return 2
 
 
 def _prepare(arguments: Sequence[str]) -> Action:
@@ -107,7 +125,10 @@ def _compare(parser: Parser, arguments: Sequence[str]) -> Action:
         with interruptible() as should_stop:
             text = compare.execute(prepared, for_terminal(), should_stop)
         if text is None:
-            print(f"saved; go on with: duozero compare {given.game} --resume --run {directory}")
+            again = (
+                f"--resume --run {directory} --openings {openings[0]} --opening-plies {openings[1]}"
+            )
+            print(f"saved; go on with: duozero compare {given.game} {again}")
             return 130
         print(f"\n{text}\nsaved in {directory}")
         return 0
@@ -139,7 +160,9 @@ def _play(parser: Parser, arguments: Sequence[str]) -> Action:
     who.add_argument("--first", action="store_true", help="you move first")
     who.add_argument("--second", action="store_true", help="you move second")
     parser.add_argument("--simulations", **SIMULATIONS)
-    parser.add_argument("--seed", type=number(int), metavar="N", help="for the same game again")
+    parser.add_argument(
+        "--seed", type=number(int), metavar="N", help="the same seed gives the same game"
+    )
     given = parser.read(arguments)
     from . import play
 
@@ -161,7 +184,7 @@ def _add_training(parser: Parser, default_run: str) -> None:
     parser.add_argument("game", metavar="GAME", help="see `duozero games`")
     parser.add_argument("--run", metavar="DIR", help=f"where it is kept [{default_run}]")
     parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
-    parser.add_argument("--config", metavar="FILE.toml", help="settings; flags go before them")
+    parser.add_argument("--config", metavar="FILE.toml", help="settings, which flags override")
     add_settings(parser, leave_out=("game", "planner"))
 
 
@@ -174,7 +197,11 @@ def _add_match(parser: Parser) -> None:
         help="random openings, each played from both seats [100]",
     )
     parser.add_argument(
-        "--opening-plies", type=number(int), default=2, metavar="N", help="moves of them [2]"
+        "--opening-plies",
+        type=number(int, 0, 1000),
+        default=2,
+        metavar="N",
+        help="length of an opening [2]",
     )
 
 

@@ -17,7 +17,7 @@ from .measure import judged
 from .oracles import Judgement
 from .players import Player
 from .progress import Report
-from .report import judgement_rows, minutes, score_text, table
+from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, minutes, score_text, table
 from .run import Run, TrainedRun
 
 OPPONENTS = ("random", "greedy-centre", "mcts:200", "perfect")
@@ -69,7 +69,7 @@ def prepare(
     """
     if not resume:
         folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
-    elif not directory.is_dir():
+    elif not any((directory / config.planner).is_dir() for config in configs):
         raise ValueError(f"there is no comparison to resume in {directory}")
     if roster.game_named(configs[0].game).num_players != 2:
         raise ValueError(f"{configs[0].game} is not for two players; a comparison is of matches")
@@ -78,6 +78,9 @@ def prepare(
         run.prepare(config, place, resume and place.exists())
         for config, place in zip(configs, places, strict=True)
     ]
+    for prepared in runs:
+        planner, search = prepared.agent.planner, prepared.config.search
+        roster.check_search(planner, search.num_simulations, num_openings)
     return Comparison(runs, directory, num_openings, opening_plies)
 
 
@@ -94,6 +97,7 @@ def execute(comparison: Comparison, report: Report, should_stop: Callable[[], bo
     outcome = Outcome(trained)
     for one in trained:
         outcome.seconds[f"training {one.run.config.planner}"] = one.rows[-1]["seconds"]
+    report.begin("both are measured", 0, 1)
     _measure(comparison, outcome, report)
     outcome.seconds["in all, this time"] = time.monotonic() - start
     text = as_text(comparison, outcome)
@@ -158,18 +162,22 @@ def as_text(comparison: Comparison, outcome: Outcome) -> str:
     simulations = [t.run.config.search.num_simulations for t in outcome.trained]
     rows += [["simulations a move", *map(str, simulations)]]
     rows += [
-        [f"score against {name}", *map(score_text, scores)]
-        for name, scores in outcome.scores.items()
+        [f"against {name}", *map(score_text, scores)] for name, scores in outcome.scores.items()
     ]
     rows += judgement_rows(outcome.judgements)
-    games = outcome.scores["random"][0].games
+    score, solution = outcome.scores["random"][0], roster.solution_of(config.game)
     notes = [
-        f"Scores are points per game in percent, with a 95 % interval, over {games} games: "
-        f"{comparison.num_openings} random openings of {comparison.opening_plies} moves, each "
-        "from both seats (+won =drawn -lost).",
         f"AlphaZero against MuZero: {score_text(outcome.head_to_head)}.",
+        EXPLAIN_SCORES.format(
+            games=score.games,
+            distinct=score.distinct,
+            openings=comparison.num_openings,
+            plies=comparison.opening_plies,
+        ),
     ]
-    if not outcome.judgements:
+    if solution is not None:
+        notes.append(EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided)))
+    else:
         notes.append(f"No exact solution of {config.game} is known here, so none is compared with.")
     seconds = ", ".join(f"{name} {value:.1f} s" for name, value in outcome.seconds.items())
     device = f"{numbers[0]['devices']} x {numbers[0]['device']}"

@@ -144,20 +144,25 @@ class Config:
 
 
 def preset(game: str, planner: str) -> Config:
-    """The settings shipped for a game and planner; for other games, the nearest that fit.
+    """The settings shipped for a game and planner; the defaults for games that have none.
 
-    A game is looked up by its name, then by its family (`gomoku_9x9_5` by `gomoku`).
+    Those of its family (`gomoku` for `gomoku_9x9_5`) come first, those of its own name over them.
     """
     shipped = tomllib.loads(PRESETS.read_text())
     config = Config(game=game, planner=planner)  # pyright: ignore[reportArgumentType]
-    family = game.split("_")[0]
+    family = game.split("_")[0] if ":" not in game else game
     for name in (family, game):
         for key in ("both", planner):
             config = overlay(config, shipped.get(name, {}).get(key, {}))
     return config
 
 
-def resolve(game: str, planner: str | None, file: dict[str, Any], flags: dict[str, Any]) -> Config:
+def resolve(
+    game: str,
+    planner: str | None = None,
+    file: dict[str, Any] | None = None,
+    flags: dict[str, Any] | None = None,
+) -> Config:
     """The settings of a run: the preset, under a settings file, under what was typed.
 
     A file may name a planner, which counts where `planner` is None; the game is always `game`.
@@ -165,10 +170,10 @@ def resolve(game: str, planner: str | None, file: dict[str, Any], flags: dict[st
     Raises:
         ValueError: for settings that do not exist, or cannot be run.
     """
-    file = {name: value for name, value in file.items() if name != "game"}
-    file["planner"] = planner or file.get("planner", Config.planner)
+    file = {name: value for name, value in (file or {}).items() if name != "game"}
+    file["planner"] = file.get("planner", Config.planner) if planner is None else planner
     overlay(Config(), file)  # Refuses a planner that does not exist before its preset is looked up.
-    return check(overlay(overlay(preset(game, file["planner"]), file), flags))
+    return check(overlay(overlay(preset(game, file["planner"]), file), flags or {}))
 
 
 def to_toml(config: Config) -> str:
@@ -182,7 +187,13 @@ def from_toml(path: Path) -> Config:
     Raises:
         ValueError: if they cannot be read, or do not fit.
     """
-    return check(overlay(Config(), read_toml(path)))
+    stored = read_toml(path)
+    config = check(overlay(Config(), stored))
+    for section, name, _ in flatten(config):
+        if name not in (stored.get(section, {}) if section else stored):
+            label = f"{section}.{name}" if section else name
+            raise ValueError(f"{path} is not whole: it says nothing of {label}")
+    return config
 
 
 def differences(old: Config, new: Config) -> list[str]:

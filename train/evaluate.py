@@ -11,7 +11,7 @@ from .arena import match
 from .measure import judged
 from .oracles import Judgement
 from .players import Player
-from .report import judgement_rows, table
+from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, table
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
         ["", f"{config.planner}, {config.search.num_simulations} simulations a move"],
         ["game", config.game],
         ["rounds of training", f"{trained.num_rounds:,}"],
-        [f"score against {evaluation.opponent.name}", str(score)],
+        [f"against {evaluation.opponent.name}", str(score)],
         *judgement_rows(judgements),
     ]
     print(table(rows))
-    print(
-        f"\n{score.games} games: {sizes[0]} random openings of {sizes[1]} moves, each from both "
-        "seats; 95 % interval in brackets; +won =drawn -lost."
-    )
+    where = {"openings": sizes[0], "plies": sizes[1]}
+    print("\n" + EXPLAIN_SCORES.format(games=score.games, distinct=score.distinct, **where))
+    if solution is not None:
+        print("\n" + EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided)))
     return 0

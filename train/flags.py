@@ -47,18 +47,18 @@ class Parser(argparse.ArgumentParser):
         return namespace
 
 
-def number(kind: type, least: float = 0) -> Callable[[str], Any]:
-    """A reader of numbers of at least `least`, for argparse."""
+def number(kind: type, least: float = 0, most: float = 2**31 - 1) -> Callable[[str], Any]:
+    """A reader of numbers from `least` to `most`, for argparse."""
 
     def read(text: str) -> Any:
         try:
             value = kind(text)
-            if least <= value <= 2**31 - 1:
+            if least <= value <= most:
                 return value
         except ValueError:
             pass
         what = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"{text!r}; {what} from {least} to {2**31 - 1} is needed")
+        raise argparse.ArgumentTypeError(f"{text!r}; {what} from {least} to {most} is needed")
 
     return read
 
@@ -66,7 +66,8 @@ def number(kind: type, least: float = 0) -> Callable[[str], Any]:
 def add_settings(parser: Parser, leave_out: Sequence[str]) -> None:
     """Adds a flag for every setting but those named, grouped as in the settings file."""
     default = Config()
-    groups = {"": parser.add_argument_group("the run")}
+    about = "Defaults in brackets; what is shipped for a game (train/presets.toml) overrides them."
+    groups = {"": parser.add_argument_group("the run", about)}
     for section, name, value in flatten(default):
         holder = getattr(default, section) if section else default
         if section not in groups:

@@ -1,8 +1,10 @@
 """The folder of a run: its settings, its measurements, its report. Does not import JAX."""
 
+import dataclasses
 import json
 import os
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,11 @@ def stored_config(directory: Path) -> Config:
     return from_toml(directory / "config.toml")
 
 
+def identity(config: Config) -> int:
+    """A number that tells runs apart: of every setting but how long the run is."""
+    return zlib.crc32(to_toml(dataclasses.replace(config, num_rounds=1)).encode())
+
+
 def refuse_changes(directory: Path, config: Config) -> None:
     """Refuses to go on with other settings than those stored; only more rounds are allowed.
 
@@ -76,14 +83,17 @@ def append_row(directory: Path, row: Row) -> None:
 
 
 def read_rows(directory: Path) -> list[Row]:
-    """The measurements of all rounds; a line that was cut short by a crash is left out."""
+    """The measurements of all rounds, up to the first that is damaged or out of turn."""
     path = directory / "metrics.jsonl"
     rows = []
-    for line in path.read_text().splitlines() if path.exists() else ():
+    for line in path.read_text(errors="replace").splitlines() if path.exists() else ():
         try:
-            rows.append(json.loads(line))
+            row = json.loads(line)
         except json.JSONDecodeError:
             break
+        if not isinstance(row, dict) or row.get("round") != len(rows) + 1:
+            break
+        rows.append(row)
     return rows
 
 

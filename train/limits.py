@@ -28,6 +28,8 @@ def check(config: Any) -> Any:
         label = f"{section}.{name}" if section else name
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{label} = {value}; a finite number is needed")
+        if isinstance(value, float) and value and not 1e-30 < abs(value) < 1e30:
+            raise ValueError(f"{label} = {value}; it must be 0, or between 1e-30 and 1e30 in size")
         most = MOST[name] if name in MOST else 2**31 - 1
         if isinstance(value, int) and value > most:
             raise ValueError(f"{label} = {value}; it must be at most {most}")
@@ -48,7 +50,8 @@ def check(config: Any) -> Any:
             f"play.num_moves = {config.play.num_moves} does not fit "
             f"learn.replay_moves = {config.learn.replay_moves}"
         )
-    if config.play.num_moves <= config.learn.num_unroll_steps:
+    learned = config.planner == "muzero"
+    if learned and config.play.num_moves <= config.learn.num_unroll_steps:
         raise ValueError(
             f"play.num_moves = {config.play.num_moves}; it must be greater than "
             f"learn.num_unroll_steps = {config.learn.num_unroll_steps}"

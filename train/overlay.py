@@ -77,7 +77,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text())
     except OSError as error:
         raise ValueError(f"cannot read settings from {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a settings file: {error}") from None
 
 
@@ -93,7 +93,7 @@ def _fit(name: str, value: Any, kind: Any) -> Any:
         near = difflib.get_close_matches(str(value), allowed, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"{name} = {value!r}; {hint}allowed: {', '.join(allowed)}")
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     if type(value) is not kind:
         raise ValueError(f"{name} = {value!r}; {_KINDS[kind]} is needed")

@@ -32,6 +32,9 @@ class Player:
     act: Callable[[Array, State], Array]
     plan: Callable[[Array, State], Plan] | None = None
 
+    def __call__(self, keys: Array, state: State) -> Array:
+        return self.act(keys, state)
+
 
 def random_player() -> Player:
     """Legal moves, uniformly."""

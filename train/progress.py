@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 
 Row = dict[str, Any]
 
@@ -58,7 +59,8 @@ class Lines:
         last = row["round"] == self.total
         if last or time.monotonic() - self.said > self.seconds:
             self.said = time.monotonic()
-            print(f"  round {row['round']}/{self.total}  {summary(row)}", flush=True)
+            line = f"  round {row['round']}/{self.total}  {summary(row)}  {strength(row)}"
+            print(line.rstrip(), flush=True)
 
     def end(self) -> None: ...
 
@@ -69,19 +71,19 @@ class Bar:
 
     console: Console = field(default_factory=Console)
     progress: Progress | None = None
-    strength: Row = field(default_factory=dict)
 
     def begin(self, title: str, done: int, total: int) -> None:
-        self.console.print(title, highlight=False)
-        self.strength = {}
+        self.console.print(title, highlight=False, markup=False)
         progress = Progress(
-            BarColumn(24),
-            TextColumn("round {task.completed}/{task.total}"),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            BarColumn(12),
+            TextColumn("{task.completed}/{task.total}", table_column=_whole()),
+            TimeElapsedColumn(table_column=_whole()),
+            TextColumn("left", table_column=_whole()),
+            TimeRemainingColumn(table_column=_whole()),
+            # Last, as the one part that a narrow terminal may cut.
+            TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1)),
             console=self.console,
+            expand=True,
         )
         progress.add_task("", total=total, completed=done)
         self.progress = progress
@@ -99,14 +101,19 @@ class Bar:
 
     def round(self, row: Row) -> None:
         assert self.progress is not None
-        self.strength |= {key: row[key] for key in row if key.startswith("strength/")}
         self.progress.start()
+        if worth := strength(row):
+            self.console.print(f"  round {row['round']}: {worth}", highlight=False)
         task = self.progress.task_ids[0]
-        self.progress.update(task, completed=row["round"], description=summary(row | self.strength))
+        self.progress.update(task, completed=row["round"], description=summary(row))
 
     def end(self) -> None:
         if self.progress is not None:
             self.progress.stop()
+
+
+def _whole() -> Column:
+    return Column(no_wrap=True, min_width=4)
 
 
 def for_terminal() -> Report:
@@ -123,7 +130,7 @@ def summary(row: Row) -> str:
         for name in ("policy", "value", "reward", "discount")
         if losses.get(name)
     ]
-    return "  ".join([*parts, strength(row)]).rstrip()
+    return "  ".join(parts)
 
 
 def strength(row: Row) -> str:

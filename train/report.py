@@ -18,7 +18,7 @@ def table(rows: list[list[str]]) -> str:
 def judgement_rows(judgements: dict[str, list[Judgement]]) -> list[list[str]]:
     """How moves compare with perfect play, a row each; a column for each player."""
     kept = [
-        [f"moves that keep the game value, {how}", *(f"{j.kept:.2%}" for j in column)]
+        [f"keeps the value, {how}", *(f"{j.kept:.2%}" for j in column)]
         for how, column in judgements.items()
     ]
     lost = [
@@ -29,8 +29,22 @@ def judgement_rows(judgements: dict[str, list[Judgement]]) -> list[list[str]]:
 
 def lines(judgement: Judgement) -> str:
     """Lost lines of all, over every reply of the opponent."""
-    never = " (it cannot be beaten)" if judgement.lost_lines == 0 else ""
+    never = ": unbeatable" if judgement.lost_lines == 0 else ""
     return f"{judgement.lost_lines:,} of {judgement.num_lines:,}{never}"
+
+
+EXPLAIN_SCORES = (
+    "Scores are points per game in percent [95 % interval] +won =drawn -lost, over {games} games: "
+    "{openings} random openings of {plies} moves ({distinct} games that differ in opening or seat; "
+    "the interval counts those), each from both seats. An opening may be lost already for whoever "
+    "gets it: equal players score 50."
+)
+EXPLAIN_JUDGEMENTS = (
+    "Keeps the value: the share of all {undecided:,} undecided positions in which the move is as "
+    "good as perfect play's. Lost lines: of all lines of play from the start, moving first or "
+    "second, over every reply of the opponent, those that are lost; none proves that the player "
+    "cannot be beaten. (How many lines there are depends on its own moves.)"
+)
 
 
 def score_text(score: Score | None) -> str:

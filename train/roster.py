@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 import jax
 
-from ..games import GAMES, Game, make, symmetries
+from ..games import GAMES, BoardGame, Game, make, symmetries
+from ..games.connect_four import ConnectFour
+from ..games.gomoku import Gomoku
 from ..models import Params
 from ..planners import Planner, rollout
 from . import checkpoint, players
 from .agent import Agent, make_agent, mcts, named
 from .config import Config
-from .folder import stored_config
+from .folder import identity, stored_config
 from .memory import refuse_beyond_memory, tree_bytes
 from .oracles import Solution, solve
 from .overlay import unknown
@@ -59,17 +61,23 @@ def game_named(name: str) -> Game:
     return make(name)
 
 
-def is_solvable(name: str) -> bool:
-    """Whether the game is small enough to be solved within seconds: tic-tac-toe and the races."""
-    race = re.fullmatch(r"race_to_(\d+)(?:_(\d+))?", name)
-    small = race is not None and int(race[1]) * int(race[2] or 3) <= 1_000
-    return name == "tic_tac_toe" or small
+MAX_SOLVED = 10_000  # Positions; a few seconds.
 
 
 @functools.cache
 def solution_of(name: str) -> Solution | None:
-    """The exact solution of the game called `name`, where it is small enough."""
-    return solve(game_named(name)) if is_solvable(name) else None
+    """The exact solution of the game called `name`, where it is small enough.
+
+    Those of the library whose size is known are not tried in vain, nor are games of pgx, whose
+    observations need not describe a position in full.
+    """
+    game = game_named(name)
+    if not isinstance(game, BoardGame) or isinstance(game, ConnectFour | Gomoku):
+        return None
+    try:
+        return solve(game, MAX_SOLVED)
+    except ValueError:
+        return None
 
 
 def check_search(planner: Planner, num_simulations: int, num_games: int) -> None:
@@ -104,7 +112,7 @@ def load(directory: Path, simulations: int | None = None, num_games: int = 1) ->
     agent = make_agent(game_named(config.game), config)
     like = _shapes(agent.planner)
     check_search(agent.planner, config.search.num_simulations, num_games)
-    params = checkpoint.restore(directory, "player", like)
+    params = checkpoint.restore(directory, "player", like, identity(stored_config(directory)))
     return Trained(config, agent, params, checkpoint.latest(directory))
 
 
@@ -142,7 +150,8 @@ def player(spec: str, game: str, simulations: int | None = None, num_games: int 
         solution = solution_of(game)
         if solution is None:
             raise ValueError(
-                f"no perfect player of {game}: only tic_tac_toe and small races are solved exactly"
+                f"no perfect player of {game}: only games of at most {MAX_SOLVED:,} positions "
+                "(tic_tac_toe, small races) are solved exactly"
             )
         return players.perfect_player(solution)
     alone = spec.startswith("network:")
@@ -175,7 +184,7 @@ def print_games() -> int:
                 " to ".join(written),
                 "x".join(map(str, game.observation_shape)),
                 str(len(symmetries(game).action)),
-                "yes" if is_solvable(name) else "no",
+                "yes" if solution_of(name) else "no",
             ]
         )
     print(table(rows))

@@ -35,7 +35,7 @@ class Run:
         agent: how it plays.
         learner: how it learns.
         measure: how strong it is.
-        resume: whether the folder holds its beginning.
+        restored: what its folder holds: the state, and the rounds behind it; None to start anew.
     """
 
     config: Config
@@ -43,7 +43,7 @@ class Run:
     agent: Agent
     learner: Learner
     measure: Measure
-    resume: bool
+    restored: tuple[TrainState, int] | None
 
 
 class TrainedRun(NamedTuple):
@@ -99,7 +99,8 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
         folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
     agent, learner = _built(replace(config, seed=0, evaluate_every=0, checkpoint_every=1))
     check_memory(agent.planner, learner, config)
-    return Run(config, directory, agent, learner, make_measure(agent, config), resume)
+    restored = _restored(directory, learner, config) if resume else None
+    return Run(config, directory, agent, learner, make_measure(agent, config), restored)
 
 
 @functools.lru_cache(maxsize=16)
@@ -114,13 +115,15 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     """Trains what was prepared; see `train`."""
     config, directory = run.config, run.directory
     folder.write_config(directory, config)
-    state, done = _begin(run)
+    state, done = run.restored or (run.learner.init(jax.random.key(config.seed)), 0)
     rows = folder.keep_rows(directory, done)
     earlier = rows[-1] if rows else {"seconds": 0.0, "games": 0}
-    report.begin(f"{config.planner} learns {config.game} in {directory}", done, config.num_rounds)
+    title = f"{config.planner} learns {config.game} in {directory}"
+    title += f", from round {done + 1}" if done else ""
+    report.begin(title, done, config.num_rounds)
     start = time.monotonic() - earlier["seconds"]
     finished = True
-    with Checkpoints(directory) as checkpoints:
+    with Checkpoints(directory, folder.identity(config)) as checkpoints:
         for number in range(done + 1, config.num_rounds + 1):
             phase = report.phase if number == done + 1 else _no_phase
             state, row = play_round(run.learner, config, state, phase)
@@ -144,14 +147,26 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     return trained
 
 
-def _begin(run: Run) -> tuple[TrainState, int]:
-    """The state to go on from, and the rounds behind it."""
-    done = checkpoint.latest(run.directory)
-    state = run.learner.init(jax.random.key(run.config.seed))
-    if done:
-        stored = checkpoint.restore(run.directory, "state", state)
-        state = jax.tree.map(lambda x, fresh: jax.device_put(x, fresh.sharding), stored, state)
-    return state, done
+def _restored(directory: Path, learner: Learner, config: Config) -> tuple[TrainState, int] | None:
+    """The state to go on from, and the rounds behind it; None if none was finished.
+
+    Raises:
+        ValueError: if what is stored is damaged, or of another run.
+    """
+    done, rows = checkpoint.latest(directory), folder.read_rows(directory)
+    if not done and (directory / "report.json").exists():
+        raise ValueError(f"{directory} holds a report and no checkpoint to go on from")
+    if not done:
+        return None
+    if len(rows) < done:
+        raise ValueError(
+            f"metrics.jsonl of {directory} is damaged: it tells of {len(rows)} rounds, "
+            f"the newest checkpoint is of round {done}"
+        )
+    state = learner.init(jax.random.key(config.seed))
+    stored = checkpoint.restore(directory, "state", state, folder.identity(config))
+    placed = jax.tree.map(lambda x, fresh: jax.device_put(x, fresh.sharding), stored, state)
+    return placed, done
 
 
 def _measured(measure: Measure, state: TrainState, report: Report | Silent) -> Row:
