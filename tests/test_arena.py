@@ -28,6 +28,8 @@ from toys import Bonus, Walk
         (Score(100, 0, 0), 1.0, (0.963, 1.0)),
         (Score(0, 0, 100), 0.0, (0.0, 0.037)),
         (Score(1, 2, 1), 0.5, (0.150, 0.850)),
+        # Ten games played ten times over are ten games.
+        (Score(80, 0, 20, distinct=10), 0.8, (0.490, 0.943)),
     ],
 )
 def test_the_interval_is_that_of_wilson(score, mean, interval):
@@ -98,7 +100,9 @@ def test_a_perfect_player_never_loses_and_beats_a_random_one(tic_tac_toe, soluti
     score = match(tic_tac_toe, perfect, random_player(), jax.random.key(0), 100, 0)
     assert score.losses == 0
     assert score.mean > 0.9
-    assert match(tic_tac_toe, perfect, perfect, jax.random.key(1), 20, 0) == Score(0, 40, 0)
+    assert match(tic_tac_toe, perfect, perfect, jax.random.key(1), 20, 0) == Score(
+        0, 40, 0, distinct=2
+    )
 
 
 def test_players_are_as_strong_as_they_should_be(tic_tac_toe):

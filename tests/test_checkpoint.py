@@ -103,6 +103,9 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(straight, tmp_pat
     run = tmp_path / "run"
     shutil.copytree(straight.run.directory, run)
     shutil.rmtree(run / "checkpoints")
+    with pytest.raises(ValueError, match="a report and no checkpoint"):
+        train(straight.run.config, run, resume=True)
+    (run / "report.json").unlink()
     assert same(train(straight.run.config, run, resume=True).state, straight.state)
 
 
@@ -119,8 +122,34 @@ def test_a_checkpoint_of_another_network_is_refused(straight, tmp_path):
     shutil.copytree(straight.run.directory, run)
     settings = (run / "config.toml").read_text().replace("width = 8", "width = 9")
     (run / "config.toml").write_text(settings)
-    with pytest.raises(ValueError, match="another game or network"):
+    with pytest.raises(ValueError, match="is of a run with other settings"):
         roster.load(run)
+
+
+def test_a_checkpoint_of_another_seed_is_refused(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    settings = (run / "config.toml").read_text()
+    (run / "config.toml").write_text(settings.replace("seed = 0", "seed = 1"))
+    with pytest.raises(ValueError, match="is of a run with other settings"):
+        roster.load(run)
+
+
+def test_settings_that_were_cut_short_are_refused(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    settings = (run / "config.toml").read_text()
+    (run / "config.toml").write_text(settings[: settings.index("[play]")])
+    with pytest.raises(ValueError, match="is not whole: it says nothing of play.num_games"):
+        train(straight.run.config, run, resume=True)
+
+
+def test_measurements_that_a_checkpoint_presupposes_must_be_there(straight, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(straight.run.directory, run)
+    (run / "metrics.jsonl").write_text("null\n")
+    with pytest.raises(ValueError, match="metrics.jsonl of .* is damaged"):
+        train(straight.run.config, run, resume=True)
 
 
 def test_a_folder_is_not_used_twice(straight):

@@ -16,7 +16,11 @@ from mctx._src import seq_halving as mctx_halving
 from reference_tree import NUM_ACTIONS, step_world, world, world_root
 
 # Batch, simulations and depth limit: each is compiled once, and everything else is data.
-CELLS = [(1, 1, None), (7, 33, None), (32, 8, 2)]
+CELLS = [
+    (7, 33, None),
+    pytest.param(1, 1, None, marks=pytest.mark.slow),
+    pytest.param(32, 8, 2, marks=pytest.mark.slow),
+]
 # The programs run for a moment, so they are compiled without optimisation.
 jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": "0"})
 POLICIES = ["gumbel", "puct"]

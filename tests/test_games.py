@@ -157,6 +157,13 @@ def test_an_illegal_move_loses_at_once(game, step, played):
         assert not step(after, jnp.int32(0)).rewards.any()
 
 
+def test_an_action_that_does_not_exist_loses_at_once(game, step, played):
+    state = at(played.states, 0, 0)
+    for action in (-1, game.num_actions, 10**6):
+        after = step(state, jnp.int32(action))
+        assert after.terminated and after.rewards[state.current_player] == -1
+
+
 def test_a_batched_move_equals_a_single_one(game, step, played):
     for lane in range(3):
         for time in range(0, len(played.actions), len(played.actions) // 7):

@@ -68,6 +68,31 @@ def test_a_game_of_ones_own_needs_no_registration(tmp_path, monkeypatch):
     assert sys.path == path
 
 
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("def _observe(self, state): return state.board", r"observation \(9,\), not \(3, 3, 2\)"),
+        ("num_actions = 8", r"legal_action_mask \(9,\), not \(8,\)"),
+        ("value_range = (0.0, 0.0)", "it is empty"),
+        ("__hash__ = None", "unhashable"),
+        ("def _init(self, key): return None", "AttributeError"),
+        ("def _step(self, state, action): raise RuntimeError('no')", "RuntimeError: no"),
+    ],
+)
+def test_a_game_that_breaks_the_contract_is_refused_in_one_line(
+    tmp_path, monkeypatch, change, reason
+):
+    above = "from duozero.games.tic_tac_toe import TicTacToe"
+    (tmp_path / "odd_game.py").write_text(f"{above}\n\n\nclass Mine(TicTacToe):\n    {change}\n")
+    monkeypatch.chdir(tmp_path)
+    try:
+        with pytest.raises(ValueError, match=reason) as refusal:
+            make("odd_game:Mine")
+    finally:
+        sys.modules.pop("odd_game", None)
+    assert "\n" not in str(refusal.value)
+
+
 def test_a_module_that_does_not_compile_is_refused_in_one_line(tmp_path, monkeypatch):
     (tmp_path / "bad_game.py").write_text("def f(:\n")
     monkeypatch.chdir(tmp_path)

@@ -196,6 +196,7 @@ def test_a_convolution_refuses_a_game_without_a_board():
         cnn(make("race_to_21"))
 
 
+@pytest.mark.slow
 def test_the_size_of_alphago_zero_can_be_built():
     num_blocks, num_channels = RESNETS["alphago_zero"]
     model = resnet(make("gomoku_15x15_5"), num_blocks, num_channels)

@@ -38,11 +38,10 @@ class Checkpoints:
 
     def save(self, num_rounds: int, state: Any, player: Any) -> None:
         """Stores both after `num_rounds`; returns once they are copied, and writes meanwhile."""
+        identity = {IDENTITY: np.array([self._identity], np.uint32)}
         items = ocp.args.Composite(
-            **{
-                item: ocp.args.StandardSave(_pack(tree) | {IDENTITY: np.uint32([self._identity])})
-                for item, tree in (("state", state), ("player", player))
-            }
+            state=ocp.args.StandardSave(_pack(state) | identity),
+            player=ocp.args.StandardSave(_pack(player) | identity),
         )
         self._manager.save(num_rounds, args=items)
 
