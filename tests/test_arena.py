@@ -79,11 +79,13 @@ def test_openings_differ_and_are_the_same_for_both_seats(tic_tac_toe):
     assert len(set(one)) > 5 and {sum(position) for position in one} == {2}
 
 
+@pytest.mark.slow
 def test_against_itself_a_player_scores_a_half(tic_tac_toe):
     score = match(tic_tac_toe, random_player(), random_player(), jax.random.key(0), 300)
     assert abs(score.mean - 0.5) < 0.06
 
 
+@pytest.mark.slow
 def test_the_same_key_is_the_same_match(tic_tac_toe):
     players = random_player(), greedy_centre_player(tic_tac_toe)
 
@@ -105,6 +107,7 @@ def test_a_perfect_player_never_loses_and_beats_a_random_one(tic_tac_toe, soluti
     )
 
 
+@pytest.mark.slow
 def test_players_are_as_strong_as_they_should_be(tic_tac_toe):
     def against(player):
         return match(tic_tac_toe, player, random_player(), jax.random.key(0), 50).mean

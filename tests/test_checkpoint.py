@@ -44,7 +44,9 @@ def same(one, other) -> bool:
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
 
-@pytest.fixture(scope="module", params=["alphazero", "muzero"])
+@pytest.fixture(
+    scope="module", params=["alphazero", pytest.param("muzero", marks=pytest.mark.slow)]
+)
 def straight(request, tmp_path_factory):
     """A run of four rounds without a break."""
     return train(tiny(request.param), tmp_path_factory.mktemp("runs") / "straight")

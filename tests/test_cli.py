@@ -164,7 +164,7 @@ def test_a_run_is_held_against_another_player(place, capsys):
     assert cli.main(["evaluate", "run", "--against", "random", "--openings", "4"]) == 0
     shown = capsys.readouterr().out
     assert re.search(r"against random +\| [\d.]+ \[", shown)
-    assert "moves that keep the game value, with search" in shown
+    assert "keeps the value, with search" in shown
     command = "evaluate run --against network:run --openings 4 --simulations 3 --json"
     assert cli.main(command.split()) == 0
     numbers = json.loads(capsys.readouterr().out)

@@ -156,6 +156,7 @@ def test_a_game_is_searched_alike_alone_and_in_a_batch(policy):
     np.testing.assert_allclose(alone[1][0], crowd[1][0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_batch_may_be_spread_over_devices():
     params = world(6)
     mesh = jax.make_mesh((4,), ("data",), axis_types=(jax.sharding.AxisType.Auto,))
@@ -208,6 +209,7 @@ def tic_tac_toe_root():
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.slow
 def test_tic_tac_toe_is_searched_as_by_mctx_and_by_its_rules(policy):
     root = tic_tac_toe_root()
     invalid = ~root.embedding.legal_action_mask

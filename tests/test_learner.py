@@ -88,6 +88,7 @@ def test_every_number_the_update_reports_is_a_finite_scalar(learner):
 
 @pytest.mark.parametrize("planner", ["alphazero"], indirect=True)
 @pytest.mark.parametrize("num_devices", [1, 4])
+@pytest.mark.slow
 def test_the_same_games_are_played_on_any_number_of_devices(planner, learner, num_devices):
     one = learner.play(learner.init(jax.random.key(0)))
     other = build(planner, gumbel(planner, 4), num_devices)
@@ -120,6 +121,7 @@ def untaught(tic_tac_toe, tiny):
     return build(planner, any_move(), config=CONFIG._replace(ema_decay=0.75))
 
 
+@pytest.mark.slow
 def test_moves_carry_the_number_of_updates_behind_them(untaught):
     state = untaught.play(untaught.init(jax.random.key(0)))
     for _ in range(3):

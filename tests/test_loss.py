@@ -104,6 +104,7 @@ def test_a_gradient_is_scaled_and_the_number_is_not():
     np.testing.assert_array_equal(jax.grad(lambda x: scale_gradient(x, 0.5).sum())(x), 0.5)
 
 
+@pytest.mark.slow
 def test_each_class_of_discount_can_be_learned(learned):
     """Gradient descent on the discount alone makes the three kinds of move certain."""
     sample = samples(learned, num_samples=3)

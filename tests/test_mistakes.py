@@ -167,6 +167,7 @@ def test_no_node_of_a_tree_has_an_illegal_move(solution, tic_tac_toe, tiny, name
     assert not (tried & ~np.asarray(nodes.legal_action_mask)).any()
 
 
+@pytest.mark.slow
 def test_noise_is_mixed_into_the_prior_of_legal_moves_alone(solution, tic_tac_toe, tiny):
     """Mistake 8, noise on illegal moves, or in what the search concludes."""
     number = int(np.flatnonzero(solution.state.legal_action_mask.sum(axis=1) == 6)[0])

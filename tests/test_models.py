@@ -71,6 +71,7 @@ def test_parameters_are_a_plain_dict_of_arrays(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_the_answer_for_a_position_does_not_depend_on_its_batch(kind):
     """No BatchNorm: nothing is shared between the positions of a batch."""
     game = make("tic_tac_toe")

@@ -74,6 +74,7 @@ def test_the_constant_discount_of_the_paper_is_an_option(tic_tac_toe, tiny):
     np.testing.assert_array_equal(step.discount, -1)
 
 
+@pytest.mark.slow
 def test_pure_search_visits_the_centre_of_an_empty_board_most(tic_tac_toe):
     player = mcts_player(tic_tac_toe, 400)
     assert player.plan
@@ -130,6 +131,7 @@ def positions(solution):
     return at(solution, chosen)
 
 
+@pytest.mark.slow
 def test_what_is_searched_from_one_position_does_not_depend_on_the_batch(search, positions):
     seeds = np.arange(LANES)
     order = np.random.default_rng(1).permutation(LANES)
@@ -147,6 +149,7 @@ def test_without_temperature_the_key_does_not_matter(search, positions):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
 
 
+@pytest.mark.slow
 def test_with_temperature_different_moves_are_played(search, positions):
     same = jax.tree.map(lambda x: jnp.repeat(x[:1], LANES, axis=0), positions)
     plan = search(keys(LANES), same, 1.0)
