@@ -11,6 +11,7 @@ from .arena import match
 from .measure import judged
 from .oracles import Judgement
 from .players import Player
+from .progress import Silent, for_terminal
 from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, table
 
 
@@ -57,7 +58,9 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     trained, config = evaluation.trained, evaluation.trained.config
     key = jax.random.key(evaluation.seed)
     sizes = (evaluation.num_openings, evaluation.opening_plies)
-    score = match(trained.agent.game, trained.searching, evaluation.opponent, key, *sizes)
+    report = Silent() if as_json else for_terminal()
+    with report.phase(f"compiling and playing against {evaluation.opponent.name}"):
+        score = match(trained.agent.game, trained.searching, evaluation.opponent, key, *sizes)
     solution = roster.solution_of(config.game)
     judgements: dict[str, list[Judgement]] = {}
     if solution is not None:
