@@ -17,7 +17,7 @@ from .measure import judged
 from .oracles import Judgement
 from .players import Player
 from .progress import Report
-from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, minutes, score_text, table
+from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, minutes, table
 from .run import Run, TrainedRun
 
 OPPONENTS = ("random", "greedy-centre", "mcts:200", "perfect")
@@ -161,13 +161,11 @@ def as_text(comparison: Comparison, outcome: Outcome) -> str:
         rows += [[name, *(f"{n[name]:,}" for n in numbers)]]
     simulations = [t.run.config.search.num_simulations for t in outcome.trained]
     rows += [["simulations a move", *map(str, simulations)]]
-    rows += [
-        [f"against {name}", *map(score_text, scores)] for name, scores in outcome.scores.items()
-    ]
+    rows += [[f"against {name}", *map(str, scores)] for name, scores in outcome.scores.items()]
     rows += judgement_rows(outcome.judgements)
     score, solution = outcome.scores["random"][0], roster.solution_of(config.game)
     notes = [
-        f"AlphaZero against MuZero: {score_text(outcome.head_to_head)}.",
+        f"AlphaZero against MuZero: {outcome.head_to_head}.",
         EXPLAIN_SCORES.format(
             games=score.games,
             distinct=score.distinct,

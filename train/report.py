@@ -1,6 +1,5 @@
 """Results in words and tables, readable in a terminal and as Markdown."""
 
-from .arena import Score
 from .oracles import Judgement
 
 
@@ -45,11 +44,6 @@ EXPLAIN_JUDGEMENTS = (
     "second, over every reply of the opponent, those that are lost; none proves that the player "
     "cannot be beaten. (How many lines there are depends on its own moves.)"
 )
-
-
-def score_text(score: Score | None) -> str:
-    """A score with its interval; a dash for none."""
-    return "-" if score is None else str(score)
 
 
 def minutes(seconds: float) -> str:
