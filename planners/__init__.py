@@ -3,17 +3,23 @@
 from .alphazero import alphazero
 from .base import Planner, Prediction
 from .muzero import muzero
+from .picture import svg
 from .rollout import rollout
 from .search import Plan, Search, gumbel, puct
+from .variation import Move, line_text, principal_variation
 
 __all__ = [
+    "Move",
     "Plan",
     "Planner",
     "Prediction",
     "Search",
     "alphazero",
     "gumbel",
+    "line_text",
     "muzero",
+    "principal_variation",
     "puct",
     "rollout",
+    "svg",
 ]
