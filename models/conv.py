@@ -112,6 +112,7 @@ class ConvNet(nnx.Module):
         height, width, num_planes = game.observation_shape
         self.board = (height, width)
         self.num_actions = game.num_actions
+        self.channels = channels
         self.trunk = tower(num_planes, rngs)
         self.place = (
             None
@@ -134,7 +135,9 @@ class ConvNet(nnx.Module):
         else:
             plane = jax.nn.one_hot(action, self.num_actions)
         plane = plane.reshape(action.shape[0], -1, width)
-        return jnp.broadcast_to(plane, (action.shape[0], height, width))[..., None]
+        plane = jnp.broadcast_to(plane, (action.shape[0], height, width))[..., None]
+        # As long as an embedding's cell: one plane among many must not be drowned out.
+        return plane * self.channels**0.5
 
     def represent(self, observation: Array) -> Array:
         return self.norm(self.trunk(observation.astype(jnp.float32)))

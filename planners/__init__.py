@@ -5,7 +5,7 @@ from .base import Planner, Prediction
 from .muzero import muzero
 from .picture import svg
 from .rollout import rollout
-from .search import Plan, Search, gumbel, puct
+from .search import Plan, Search, gumbel, puct, uct
 from .variation import Move, line_text, principal_variation
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "puct",
     "rollout",
     "svg",
+    "uct",
 ]

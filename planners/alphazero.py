@@ -59,4 +59,8 @@ def alphazero(game: Game, model: Model) -> Planner:
             discount=jnp.zeros((batch, 0, len(DISCOUNTS))),
         )
 
-    return Planner(game, model, model.init, root_fn, recurrent_fn, unroll_fn, num_unroll_steps=0)
+    return Planner(
+        *(game, model, model.init, root_fn, recurrent_fn, unroll_fn),
+        num_unroll_steps=0,
+        position_fn=lambda state: state,
+    )

@@ -46,6 +46,8 @@ class Planner:
         unroll_fn: `(params, observation [B, ...], action [B, K]) -> Prediction`, the
             differentiable twin of the two above, for the loss.
         num_unroll_steps: K, the number of moves `unroll_fn` predicts past the root.
+        position_fn: `embedding -> state` without its observation; None where an embedding is no
+            position, and a tree cannot be used again after a move.
     """
 
     game: Game
@@ -55,6 +57,7 @@ class Planner:
     recurrent_fn: Callable[..., tuple[mctx.RecurrentFnOutput, Any]]
     unroll_fn: Callable[[Params, Array, Array], Prediction] | None
     num_unroll_steps: int
+    position_fn: Callable[[Any], State] | None = None
 
 
 class Transition(NamedTuple):

@@ -32,8 +32,10 @@ def search(
     max_depth: int | None = None,
     invalid_actions: Array | None = None,
     keyed: bool = False,
+    reserve: int = 0,
+    kept: Tree | None = None,
 ) -> Tree:
-    """Grows a tree of `num_simulations` nodes under each root.
+    """Grows a tree by `num_simulations` nodes under each root.
 
     No game's answer depends on the others in its batch, and a batch may be spread over devices
     with `jax.shard_map`. A finished game is searched on like any other: its `discount` of 0 keeps
@@ -51,25 +53,31 @@ def search(
         max_depth: the most moves from the root to a leaf; unlimited by default.
         invalid_actions: `[B, A]`, nonzero where the root's actions are not to be visited.
         keyed: hand a key for each game, `[B]`, to the scores, derived as in mctx; None otherwise.
+        reserve: R, rows of the tree set aside for nodes of an earlier search; it has R + 1 + N.
+        kept: `[R + 1, B, ...]`, what `reuse.subtree` kept of that search; where its root has been
+            visited, the search goes on from there.
     """
     logits, value = jnp.asarray(root.prior_logits), jnp.asarray(root.value)
     chex.assert_rank([logits, value], [2, 1])
     if invalid_actions is not None:
         chex.assert_equal_shape([logits, invalid_actions])
         logits = mask_logits(logits, jnp.equal(invalid_actions, 0))
-    max_depth = num_simulations if max_depth is None else min(max_depth, num_simulations)
+    deepest = reserve + num_simulations
+    max_depth = deepest if max_depth is None else min(max_depth, deepest)
 
-    def simulate(simulation, carry):
+    def simulate(leaf, carry):
         key, tree = carry
         key, descend_key, expand_key = jax.random.split(key, 3)
         keys = jax.random.split(descend_key, value.size) if keyed else None
-        leaf = simulation + 1
         descent = _descend(tree, leaf, keys, root_score_fn, interior_score_fn, max_depth)
         tree = _expand(tree, leaf, descent, params, expand_key, recurrent_fn)
         return key, _backup(tree, leaf, descent)
 
-    tree = _plant(logits, value, root.embedding, num_simulations + 1)
-    return jax.lax.fori_loop(0, num_simulations, simulate, (key, tree))[1]
+    first = reserve + 1
+    tree = _plant(logits, value, root.embedding, first + num_simulations)
+    if kept is not None:
+        tree = _graft(tree, kept)
+    return jax.lax.fori_loop(first, first + num_simulations, simulate, (key, tree))[1]
 
 
 class _Descent(NamedTuple):
@@ -151,6 +159,32 @@ def _plant(prior_logits: Array, value: Array, embedding: Any, num_nodes: int) ->
         rewards=rows(jnp.zeros_like(value)),
         discounts=rows(jnp.zeros_like(value)),
         embeddings=jax.tree.map(rows, embedding),
+    )
+
+
+def _graft(tree: Tree, kept: Tree) -> Tree:
+    """Puts an earlier tree in the first rows of a new one, but for roots it knows nothing of.
+
+    The new root's prior, with its noise and its legal actions, and its embedding stay.
+    """
+    known = kept.visits[0] > 0
+
+    def put(rows, earlier):
+        where = known.reshape(1, -1, *[1] * (rows.ndim - 2))
+        return rows.at[: len(earlier)].set(jnp.where(where, earlier, rows[: len(earlier)]))
+
+    def put_below_root(rows, earlier):
+        return put(rows, earlier).at[0].set(rows[0])
+
+    return Tree(
+        children=put(tree.children, kept.children),
+        prior_logits=put_below_root(tree.prior_logits, kept.prior_logits),
+        visits=put(tree.visits, kept.visits),
+        values=put(tree.values, kept.values),
+        raw_values=put(tree.raw_values, kept.raw_values),
+        rewards=put(tree.rewards, kept.rewards),
+        discounts=put(tree.discounts, kept.discounts),
+        embeddings=jax.tree.map(put_below_root, tree.embeddings, kept.embeddings),
     )
 
 

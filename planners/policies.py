@@ -9,16 +9,14 @@ import jax.numpy as jnp
 import mctx
 
 from .base import mask_logits
-from .engine import search
+from .engine import ScoreFn, search
 from .scores import (
     QTransform,
-    by_parent_and_siblings,
     completed_by_mix_value,
     gumbel_interior_score,
     gumbel_root_score,
     halving_score,
     halving_table,
-    puct_score,
 )
 from .tree import Tree, best_legal
 
@@ -45,6 +43,8 @@ def gumbel_policy(
     qtransform: QTransform = completed_by_mix_value,
     invalid_actions: Array | None = None,
     max_depth: int | None = None,
+    reserve: int = 0,
+    kept: Tree | None = None,
 ) -> PolicyOutput:
     """Full Gumbel MuZero (https://openreview.net/forum?id=bERaNdoegnO).
 
@@ -52,56 +52,65 @@ def gumbel_policy(
     `mctx.gumbel_muzero_policy` where that draws the same `gumbel`.
 
     Args:
-        params, key, root, recurrent_fn, num_simulations, invalid_actions, max_depth: see `search`.
+        params, key, root, recurrent_fn, num_simulations: see `engine.search`.
+        invalid_actions, max_depth, reserve, kept: likewise.
         gumbel: `[B, A]` Gumbel noise; zeros for the strongest play.
         max_num_considered_actions: the most actions that sequential halving begins with.
         qtransform: weighs values against logits.
     """
     chex.assert_equal_shape([gumbel, root.prior_logits])
     table = jnp.asarray(halving_table(max_num_considered_actions, num_simulations))
+    earlier = jnp.zeros(gumbel.shape) if kept is None else kept.root.visit_counts
     tree = search(
         *(params, key, root, recurrent_fn, num_simulations),
         root_score_fn=partial(
-            gumbel_root_score, gumbel=gumbel, considered_visits=table, qtransform=qtransform
+            gumbel_root_score,
+            gumbel=gumbel,
+            considered_visits=table,
+            earlier_counts=earlier,
+            qtransform=qtransform,
         ),
         interior_score_fn=partial(gumbel_interior_score, qtransform=qtransform),
         max_depth=max_depth,
         invalid_actions=invalid_actions,
+        reserve=reserve,
+        kept=kept,
     )
     node = tree.root
     qvalues = qtransform(node)
-    scores = halving_score(node, gumbel, qvalues, node.visit_counts.max(axis=-1))
+    counts = node.visit_counts - earlier
+    scores = halving_score(node, counts, gumbel, qvalues, counts.max(axis=-1))
     weights = jax.nn.softmax(mask_logits(node.prior_logits + qvalues, node.legal))
     return PolicyOutput(best_legal(node, scores), weights, tree)
 
 
-def puct_policy(
+def visit_policy(
     params: Any,
     key: Array,
     root: mctx.RootFnOutput,
     recurrent_fn: mctx.RecurrentFn,
     num_simulations: int,
     *,
-    c_init: float = 1.25,
-    c_base: float = 19652.0,
-    qtransform: QTransform = by_parent_and_siblings,
+    score_fn: ScoreFn,
     invalid_actions: Array | None = None,
     max_depth: int | None = None,
     tie_break: bool = False,
+    reserve: int = 0,
+    kept: Tree | None = None,
 ) -> PolicyOutput:
-    """PUCT search of AlphaZero and MuZero (https://arxiv.org/abs/1911.08265, appendix B).
+    """A search by one score at every node; the action is the most visited.
 
-    The action is the most visited, the weights are the visits' proportions. Root noise is the
-    caller's: see `mix_noise`. Equals `mctx.muzero_policy` with `tie_break` and the key that mctx
-    hands to its search, `jax.random.split(key, 3)[2]`.
+    The weights are the visits' proportions. With `scores.puct_score` it is the search of AlphaZero
+    and MuZero (https://arxiv.org/abs/1911.08265, appendix B) and equals `mctx.muzero_policy` with
+    `tie_break` and the key that mctx hands to its search, `jax.random.split(key, 3)[2]`; with
+    `scores.ucb1_score` it is UCT. Root noise is the caller's: see `mix_noise`.
 
     Args:
-        params, key, root, recurrent_fn, num_simulations, invalid_actions, max_depth: see `search`.
-        c_init, c_base: how much is explored, and how that grows with visits.
-        qtransform: brings values to the scale of the prior probabilities, [0, 1].
-        tie_break: break ties at random rather than by the lowest action; costs a third more.
+        params, key, root, recurrent_fn, num_simulations: see `engine.search`.
+        invalid_actions, max_depth, reserve, kept: likewise.
+        score_fn: what the actions of a node are chosen by.
+        tie_break: hand keys to the score, to break ties at random; costs a third more.
     """
-    score_fn = partial(puct_score, c_init=c_init, c_base=c_base, qtransform=qtransform)
     tree = search(
         *(params, key, root, recurrent_fn, num_simulations),
         root_score_fn=score_fn,
@@ -109,6 +118,8 @@ def puct_policy(
         max_depth=max_depth,
         invalid_actions=invalid_actions,
         keyed=tie_break,
+        reserve=reserve,
+        kept=kept,
     )
     weights = tree.summary().visit_probs
     return PolicyOutput(best_legal(tree.root, weights), weights, tree)

@@ -83,4 +83,8 @@ def rollout(game: Game) -> Planner:
         )
         return output, (child.replace(observation=None), jax.random.key_data(keys))
 
-    return Planner(game, None, lambda key: {}, root_fn, recurrent_fn, None, num_unroll_steps=0)
+    return Planner(
+        *(game, None, lambda key: {}, root_fn, recurrent_fn, None),
+        num_unroll_steps=0,
+        position_fn=lambda embedding: embedding[0],
+    )

@@ -140,25 +140,27 @@ def gumbel_root_score(
     *,
     gumbel: Array,
     considered_visits: Array,
+    earlier_counts: Array,
     qtransform: QTransform = completed_by_mix_value,
 ) -> Array:
     """Sequential halving over the actions with the largest `gumbel + logits + q`.
 
-    `considered_visits` is the table that `halving_table` makes, `gumbel` is `[B, A]`.
+    `considered_visits` is the table that `halving_table` makes, `gumbel` is `[B, A]`. Visits that
+    an earlier search made, `earlier_counts` `[B, A]`, inform the values but are not counted.
     """
     del keys
     num_considered = jnp.minimum(considered_visits.shape[0] - 1, node.legal.sum(axis=-1))
-    simulation = node.visit_counts.sum(axis=-1).astype(jnp.int32)
-    visit = considered_visits[num_considered, simulation]
-    return halving_score(node, gumbel, qtransform(node), visit)
+    counts = node.visit_counts - earlier_counts
+    visit = considered_visits[num_considered, counts.sum(axis=-1).astype(jnp.int32)]
+    return halving_score(node, counts, gumbel, qtransform(node), visit)
 
 
-def halving_score(node: Node, gumbel: Array, qvalues: Array, visit: Array) -> Array:
-    """`gumbel + logits + qvalues` of the actions visited `visit` `[B]` times, -inf for others."""
+def halving_score(node: Node, counts: Array, gumbel: Array, qvalues: Array, visit: Array) -> Array:
+    """`gumbel + logits + qvalues` of actions whose `counts` are `visit` `[B]`, -inf for others."""
     logits = node.prior_logits - node.prior_logits.max(axis=-1, keepdims=True)
     # The least likely action still beats all those that do not compete.
     scores = jnp.maximum(gumbel + logits + qvalues, -1e9)
-    return jnp.where(node.visit_counts == visit[:, None], scores, -jnp.inf)
+    return jnp.where(counts == visit[:, None], scores, -jnp.inf)
 
 
 def halving_table(max_num_considered_actions: int, num_simulations: int) -> np.ndarray:

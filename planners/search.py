@@ -1,11 +1,12 @@
-"""Batched tree search with any planner, by two policies: Gumbel and PUCT.
+"""Batched tree search with any planner, by three policies: Gumbel, PUCT and UCT.
 
-Each runs on our engine, or on mctx as the reference.
+All run on our engine; Gumbel and PUCT on mctx as well, as the reference.
 """
 # mctx's records are of chex, of whose fields and methods pyright knows nothing.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
 
 import functools
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
 import jax
@@ -16,6 +17,8 @@ from ..games.base import value_range
 from ..models.base import Params
 from . import policies, scores
 from .base import Planner, mask_logits
+from .reuse import below_position
+from .tree import Tree
 
 Array = jax.Array
 Normalize = Literal["range", "minmax", "none"]
@@ -32,6 +35,7 @@ class Plan(NamedTuple):
         visit_counts: `[B, A]`.
         qvalues: `[B, A]`, for the player to move; 0 where an action was not visited.
         prior: `[B, A]` probabilities the search started from, noise included.
+        tree: everything else that the search knows; None with mctx.
     """
 
     action: Array
@@ -40,17 +44,25 @@ class Plan(NamedTuple):
     visit_counts: Array
     qvalues: Array
     prior: Array
+    tree: Tree | None = None
 
 
 class Search(Protocol):
-    """`(params, keys [B], state [B, ...], temperature [B] or scalar) -> Plan`.
+    """`(params, keys [B], state [B, ...], temperature [B] or scalar, tree) -> Plan`.
 
     Each game has a key of its own. `temperature` scales the exploration of the move: at 0 the
-    best move is played; at 1 it is drawn as in self-play.
+    best move is played; at 1 it is drawn as in self-play. A search made with `reuse` goes on from
+    what `tree`, the plan's before, holds below each position; games may have moved on or begun
+    anew since.
     """
 
     def __call__(
-        self, params: Params, keys: Array, state: Any, temperature: Array | float = 0.0
+        self,
+        params: Params,
+        keys: Array,
+        state: Any,
+        temperature: Array | float = 0.0,
+        tree: Tree | None = None,
     ) -> Plan: ...
 
 
@@ -62,6 +74,7 @@ def gumbel(
     value_scale: float = 0.1,
     normalize: Normalize = "range",
     max_depth: int | None = None,
+    reuse: bool = False,
     engine: Engine = "duozero",
 ) -> Search:
     """Gumbel MuZero's search (https://openreview.net/forum?id=bERaNdoegnO).
@@ -75,8 +88,13 @@ def gumbel(
             is in the tree (with a learned model that turns noise into certainty wherever all
             moves are equal), "none" leaves them.
         max_depth: deepest node; None for no limit.
+        reuse: go on from the tree of the search before; sequential halving counts new visits only.
         engine: "mctx" draws its noise per batch, from the first key.
+
+    Raises:
+        ValueError: for `reuse` with a planner or an engine that cannot.
     """
+    recall = _recall(planner, num_simulations, reuse, engine)
     low, high = value_range(planner.game) if normalize == "range" else (0.0, 1.0)
     # A shift of all values changes no score, so scaling them by the range is enough for both.
     settings: dict[str, Any] = {
@@ -84,7 +102,7 @@ def gumbel(
         "rescale_values": normalize == "minmax",
     }
 
-    def search(params, keys, state, temperature: Array | float = 0.0):
+    def search(params, keys, state, temperature: Array | float = 0.0, tree=None):
         keys, root_keys, search_keys = split(keys, 3)
         root = planner.root_fn(params, root_keys, state)
         scale = jnp.broadcast_to(temperature, keys.shape)[:, None]
@@ -100,13 +118,17 @@ def gumbel(
             output = mctx.gumbel_muzero_policy(
                 *where, qtransform=qtransform, gumbel_scale=scale, **common
             )
-            return _plan(output.action, output.action_weights, output.search_tree.summary(), root)
+            return _plan(output.action, output.action_weights, output.search_tree, root)
         noise = jax.vmap(lambda key: jax.random.gumbel(key, root.prior_logits.shape[1:]))(keys)
         qtransform = functools.partial(scores.completed_by_mix_value, **settings)
         output = policies.gumbel_policy(
-            *where, gumbel=scale * noise, qtransform=qtransform, **common
+            *where,
+            gumbel=scale * noise,
+            qtransform=qtransform,
+            **common,
+            **recall(tree, state),
         )
-        return _plan(output.action, output.action_weights, output.tree.summary(), root)
+        return _plan(output.action, output.action_weights, output.tree, root)
 
     return search
 
@@ -120,6 +142,7 @@ def puct(
     dirichlet_alpha: float = 0.3,
     normalize: Normalize = "range",
     max_depth: int | None = None,
+    reuse: bool = False,
     engine: Engine = "duozero",
 ) -> Search:
     """PUCT, the search of AlphaZero and MuZero (https://arxiv.org/abs/1911.08265, appendix B).
@@ -134,44 +157,51 @@ def puct(
             node's value and its children's; "none" leaves them. An unvisited move counts as its
             node does so far, for "minmax" as the worst, for "none" as 0.
         max_depth: deepest node; None for no limit.
+        reuse: go on from the tree of the search before.
         engine: "mctx" breaks ties at random.
+
+    Raises:
+        ValueError: for `reuse` with a planner or an engine that cannot.
     """
-    qtransform, theirs = {
-        "range": (
-            functools.partial(
-                scores.by_range, value_range=value_range(planner.game), fill_fn=scores.node_value
-            ),
-            functools.partial(_mctx_by_range, value_range=value_range(planner.game)),
-        ),
-        "minmax": (scores.by_parent_and_siblings, mctx.qtransform_by_parent_and_siblings),
-        "none": (scores.raw_qvalues, lambda tree, node: tree.qvalues(node)),
-    }[normalize]
+    qtransform = _qtransform(planner, normalize)
+    score_fn = functools.partial(scores.puct_score, c_init=c_puct, qtransform=qtransform)
+    policy = functools.partial(policies.visit_policy, score_fn=score_fn)
+    if engine == "mctx":
+        policy = functools.partial(
+            _mctx_puct, qtransform=_mctx_qtransform(planner, normalize), pb_c_init=c_puct
+        )
+    recall = _recall(planner, num_simulations, reuse, engine)
+    noise = (dirichlet_fraction, dirichlet_alpha)
+    return _by_visits(planner, num_simulations, policy, max_depth, recall, noise)
 
-    def search(params, keys, state, temperature: Array | float = 0.0):
-        action_keys, noise_keys, root_keys, search_keys = split(keys, 4)
-        root = planner.root_fn(params, root_keys, state)
-        if dirichlet_fraction:
-            noise = legal_dirichlet(noise_keys, dirichlet_alpha, state.legal_action_mask)
-            logits = policies.mix_noise(root.prior_logits, noise, dirichlet_fraction)
-            root = root.replace(prior_logits=mask_logits(logits, state.legal_action_mask))
-        common: dict[str, Any] = {
-            "num_simulations": num_simulations,
-            "invalid_actions": ~state.legal_action_mask,
-            "max_depth": max_depth,
-        }
-        where = (params, search_keys[0], root, planner.recurrent_fn)
-        if engine == "mctx":
-            output = mctx.muzero_policy(
-                *where, qtransform=theirs, pb_c_init=c_puct, dirichlet_fraction=0.0, **common
-            )
-            summary = output.search_tree.summary()
-        else:
-            output = policies.puct_policy(*where, qtransform=qtransform, c_init=c_puct, **common)
-            summary = output.tree.summary()
-        action = sample_action(action_keys, output.action_weights, temperature)
-        return _plan(action, output.action_weights, summary, root)
 
-    return search
+def uct(
+    planner: Planner,
+    num_simulations: int = 32,
+    *,
+    c_uct: float = 2.0**0.5,
+    normalize: Normalize = "range",
+    max_depth: int | None = None,
+    reuse: bool = False,
+) -> Search:
+    """UCT: UCB1 at every node, without a prior (https://doi.org/10.1007/11871842_29).
+
+    Args:
+        planner: what the tree steps through.
+        num_simulations: nodes added to the tree per move; a node's moves are all tried once
+            before one is tried again.
+        c_uct: weight of the exploration; the square root of 2 is made for values in [0, 1].
+        normalize, max_depth, reuse: as for `puct`.
+
+    Raises:
+        ValueError: for `reuse` with a planner that cannot.
+    """
+    score_fn = functools.partial(
+        scores.ucb1_score, c=c_uct, qtransform=_qtransform(planner, normalize)
+    )
+    policy = functools.partial(policies.visit_policy, score_fn=score_fn)
+    recall = _recall(planner, num_simulations, reuse)
+    return _by_visits(planner, num_simulations, policy, max_depth, recall)
 
 
 def legal_dirichlet(keys: Array, alpha: float, legal_action_mask: Array) -> Array:
@@ -201,9 +231,83 @@ def split(keys: Array, num: int = 2) -> tuple[Array, ...]:
     return jax.vmap(lambda key: tuple(jax.random.split(key, num)))(keys)
 
 
-def _plan(action: Array, action_weights: Array, summary: Any, root: mctx.RootFnOutput) -> Plan:
+Recall = Callable[[Tree | None, Any], dict[str, Any]]
+"""`(tree, state) -> settings` of a policy that goes on from an earlier tree."""
+
+
+def _by_visits(
+    planner: Planner,
+    num_simulations: int,
+    policy: Callable[..., policies.PolicyOutput],
+    max_depth: int | None,
+    recall: Recall,
+    noise: tuple[float, float] = (0.0, 1.0),
+) -> Search:
+    """A search that plays by its visits; `noise` is the share and concentration of Dirichlet's."""
+    fraction, alpha = noise
+
+    def search(params, keys, state, temperature: Array | float = 0.0, tree=None):
+        action_keys, noise_keys, root_keys, search_keys = split(keys, 4)
+        root = planner.root_fn(params, root_keys, state)
+        if fraction:
+            drawn = legal_dirichlet(noise_keys, alpha, state.legal_action_mask)
+            logits = policies.mix_noise(root.prior_logits, drawn, fraction)
+            root = root.replace(prior_logits=mask_logits(logits, state.legal_action_mask))
+        output = policy(
+            *(params, search_keys[0], root, planner.recurrent_fn, num_simulations),
+            invalid_actions=~state.legal_action_mask,
+            max_depth=max_depth,
+            **recall(tree, state),
+        )
+        action = sample_action(action_keys, output.action_weights, temperature)
+        return _plan(action, output.action_weights, output.tree, root)
+
+    return search
+
+
+def _recall(
+    planner: Planner, num_simulations: int, reuse: bool, engine: Engine = "duozero"
+) -> Recall:
+    """What a search keeps of the one before: as many nodes as it adds, at most."""
+    position_fn = planner.position_fn
+    if not reuse:
+        return lambda tree, state: {}
+    if position_fn is None or engine == "mctx":
+        what = "a learned model" if position_fn is None else "mctx"
+        raise ValueError(f"{what} cannot reuse a tree; the rules and our engine can")
+
+    def recall(tree, state):
+        if tree is None:
+            return {"reserve": num_simulations}
+        kept = below_position(tree, state, position_fn, num_simulations + 1)
+        return {"reserve": num_simulations, "kept": kept}
+
+    return recall
+
+
+def _plan(
+    action: Array, action_weights: Array, tree: Tree | mctx.Tree, root: mctx.RootFnOutput
+) -> Plan:
     prior = jax.nn.softmax(root.prior_logits)
-    return Plan(action, action_weights, summary.value, summary.visit_counts, summary.qvalues, prior)
+    found = tree.summary()
+    return Plan(
+        *(action, action_weights, found.value, found.visit_counts, found.qvalues, prior),
+        tree=tree if isinstance(tree, Tree) else None,
+    )
+
+
+def _qtransform(planner: Planner, normalize: Normalize) -> scores.QTransform:
+    if normalize == "range":
+        limits = value_range(planner.game)
+        return functools.partial(scores.by_range, value_range=limits, fill_fn=scores.node_value)
+    return {"minmax": scores.by_parent_and_siblings, "none": scores.raw_qvalues}[normalize]
+
+
+def _mctx_qtransform(planner: Planner, normalize: Normalize) -> Callable[..., Array]:
+    if normalize == "range":
+        return functools.partial(_mctx_by_range, value_range=value_range(planner.game))
+    by_extremes = mctx.qtransform_by_parent_and_siblings
+    return {"minmax": by_extremes, "none": lambda tree, node: tree.qvalues(node)}[normalize]
 
 
 def _mctx_by_range(tree: mctx.Tree, node: Array, value_range: tuple[float, float]) -> Array:
@@ -211,3 +315,8 @@ def _mctx_by_range(tree: mctx.Tree, node: Array, value_range: tuple[float, float
     visited = tree.children_visits[node] > 0
     q = jnp.where(visited, tree.qvalues(node), tree.node_values[node])
     return (q - low) / (high - low)
+
+
+def _mctx_puct(*where: Any, **settings: Any) -> policies.PolicyOutput:
+    output = mctx.muzero_policy(*where, dirichlet_fraction=0.0, **settings)
+    return policies.PolicyOutput(output.action, output.action_weights, output.search_tree)

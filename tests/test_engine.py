@@ -69,8 +69,9 @@ def own_search(policy, num_simulations, max_depth=None, recurrent_fn=step_world)
     def puct(params, key, root, invalid):
         key, _, search_key = jax.random.split(key, 3)
         logits = policies.mix_noise(root.prior_logits, jnp.zeros_like(root.prior_logits), 0.0)
-        output = policies.puct_policy(
+        output = policies.visit_policy(
             *(params, search_key, root.replace(prior_logits=logits), recurrent_fn),
+            score_fn=scores.puct_score,
             tie_break=True,
             invalid_actions=invalid,
             **settings,

@@ -16,7 +16,7 @@ import pytest
 import reference_tree
 from duozero import planners
 from duozero.games import make
-from duozero.planners import gumbel, policies, puct
+from duozero.planners import gumbel, policies, puct, scores
 from duozero.train.oracles import solve
 from duozero.train.selfplay import Exploration, self_play, start
 from toys import Bonus, Walk, at, exact, keys
@@ -154,8 +154,9 @@ def test_no_node_of_a_tree_has_an_illegal_move(solution, tic_tac_toe, tiny, name
     root = planner.root_fn(params, keys(16), state)
     search = jax.jit(
         lambda root: (
-            policies.puct_policy(
+            policies.visit_policy(
                 *(params, jax.random.key(0), root, planner.recurrent_fn, 60),
+                score_fn=scores.puct_score,
                 invalid_actions=~state.legal_action_mask,
             ).tree
         )
@@ -206,6 +207,8 @@ def test_with_an_exact_model_muzero_searches_as_alphazero(solution, name, policy
         for planner in (planners.alphazero(known.game, model), planners.muzero(known.game, model))
     ]
     for name, one, other in zip(plans[0]._fields, *plans, strict=True):
+        if name == "tree":  # Its embeddings are of two kinds.
+            continue
         if name in ("action", "visit_counts"):
             np.testing.assert_array_equal(one, other, name)
         else:

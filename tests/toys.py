@@ -154,8 +154,8 @@ def exact(solution: Solution) -> Model:
 def any_move():
     """A search that compiles at once: random legal moves, and its temperature as the value."""
 
-    def search(params, keys, state, temperature=0.0):
-        del params
+    def search(params, keys, state, temperature=0.0, tree=None):
+        del params, tree
         mask = state.legal_action_mask
         action = jax.vmap(random_action)(keys, mask)
         prior = mask / mask.sum(axis=-1, keepdims=True)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 from jax.sharding import PartitionSpec as P
 
 from ..games import Game, State
 from ..models.base import Params
 from ..planners import Plan, Planner
+from ..planners.tree import Tree
 from . import players
 from .build import build_mesh, build_model, build_planner, build_search
 from .config import Config
@@ -43,15 +42,14 @@ def make_agent(game: Game, config: Config) -> Agent:
     """The agent of a run with these settings."""
     planner = build_planner(game, build_model(game, config.model), config)
     search = build_search(planner, config.search)
-    plan = spread(lambda params, keys, state: search(params, keys, state))
+    plan = spread(lambda params, keys, state, tree: search(params, keys, state, tree=tree))
     favourite = players.network_player(f"{config.planner} without search", planner)
 
-    return Agent(
-        game,
-        planner,
-        lambda params: _searching(config.planner, lambda *roots: plan(params, *roots)),
-        favourite,
-    )
+    def searching(params):
+        own = functools.partial(plan, params)
+        return players.searching_player(config.planner, own, config.search.reuse)
+
+    return Agent(game, planner, searching, favourite)
 
 
 @functools.lru_cache(maxsize=8)
@@ -60,37 +58,34 @@ def mcts(game: Game, num_simulations: int) -> Player:
     player = players.mcts_player(game, num_simulations)
     assert player.plan is not None
     search = player.plan
-    plan = spread(lambda _, keys, state: search(keys, state))
-    return _searching(player.name, lambda *roots: plan({}, *roots))
+    plan = spread(lambda params, keys, state, tree: search(keys, state))
+    return players.searching_player(player.name, functools.partial(plan, {}))
 
 
-def spread(plan: Callable[[Any, Array, State], Plan]) -> Callable[..., Plan]:
-    """Compiles `plan(params, keys, state)` so that every device searches its share of the games.
+def spread(plan: Callable[[Any, Array, State, Tree | None], Plan]) -> Callable[..., Plan]:
+    """Compiles `plan(params, keys, state, tree)` for every device to search its share of the games.
 
     Takes as many devices as divide the batch. Each game has its own key, so the moves do not
-    depend on how many they are.
+    depend on how many they are. The tree may be left out.
     """
+    games, nodes = P("data"), P(None, "data")
+    found = Plan(*[games] * (len(Plan._fields) - 1), tree=nodes)  # pyright: ignore
 
     @jax.jit
-    def search(params, keys, state):
+    def search(params, keys, state, tree=None):
         mesh = build_mesh(keys.shape[0])
         if mesh.size == 1:
-            return plan(params, keys, state)
+            return plan(params, keys, state, tree)
         shares = jax.shard_map(
             plan,
             mesh=mesh,
-            in_specs=(P(), P("data"), P("data")),
-            out_specs=P("data"),
+            in_specs=(P(), games, games, nodes),
+            out_specs=found,
             check_vma=False,
         )
-        return shares(params, keys, state)
+        return shares(params, keys, state, tree)
 
     return search
-
-
-def _searching(name: str, plan: Callable[[Array, State], Plan]) -> Player:
-    # The moves come back by way of the host: the rules of a match run on one device.
-    return Player(name, lambda keys, state: jnp.asarray(np.asarray(plan(keys, state).action)), plan)
 
 
 def named(player: Player, name: str) -> Player:

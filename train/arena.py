@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..games import Game
+from ..games import Game, State
 from ..planners.rollout import random_action
+from ..planners.tree import Tree
 from .players import Player
 
 
@@ -93,6 +94,7 @@ def match(
     distinct = 2 * len({position.tobytes() for position in np.asarray(opening.observation)})
     seat = jnp.repeat(jnp.arange(2), num_openings)  # The player id that `first` has.
     outcome = jnp.zeros(2 * num_openings)
+    trees: list[Tree | None] = [None, None]
     ply = 0
     while True:
         keys = jax.random.split(jax.random.fold_in(play_key, ply), (2, num_openings))
@@ -100,17 +102,50 @@ def match(
         count = np.asarray(count)
         if not count.any():
             break
-        # Whoever has no move to make is not asked: near the end of a match that saves a search.
-        actions = [
-            player.act(keys[i], position[i]) if count[i] else jnp.zeros(num_openings, jnp.int32)
-            for i, player in enumerate((first, second))
-        ]
+        actions = [jnp.zeros(num_openings, jnp.int32)] * 2
+        for i, player in enumerate((first, second)):
+            # Whoever has no move to make is not asked: near the end that saves a search.
+            if count[i] and player.reuse:
+                actions[i], trees[i] = _act_on(
+                    player, keys[i], position[i], where[i], trees[i], len(seat)
+                )
+            elif count[i]:
+                actions[i] = player.act(keys[i], position[i])
         state, outcome = advance(state, outcome, seat, where, jnp.stack(actions))
         ply += 1
     outcome = np.asarray(outcome)
     return Score(
         int((outcome > 0).sum()), int((outcome == 0).sum()), int((outcome < 0).sum()), distinct
     )
+
+
+def _act_on(
+    player: Player,
+    keys: jax.Array,
+    position: State,
+    where: jax.Array,
+    tree: Tree | None,
+    num_games: int,
+) -> tuple[jax.Array, Tree]:
+    """The moves `[N]` in the games `where` `[N]`, going on from the player's trees of all games."""
+    assert player.plan is not None
+    mine = None if tree is None else _lanes(tree, where)
+    # By way of the host, as in `searching_player`.
+    plan = jax.tree.map(lambda x: jnp.asarray(np.asarray(x)), player.plan(keys, position, mine))
+    if tree is None:
+        blank = lambda x: jnp.zeros((len(x), num_games, *x.shape[2:]), x.dtype)  # noqa: E731
+        tree = jax.tree.map(blank, plan.tree)
+    return plan.action, _put_lanes(tree, where, plan.tree)
+
+
+@jax.jit
+def _lanes(tree: Tree, where: jax.Array) -> Tree:
+    return jax.tree.map(lambda x: x.at[:, where].get(mode="clip"), tree)
+
+
+@functools.partial(jax.jit, donate_argnums=0)
+def _put_lanes(tree: Tree, where: jax.Array, lanes: Tree) -> Tree:
+    return jax.tree.map(lambda x, new: x.at[:, where].set(new, mode="drop"), tree, lanes)
 
 
 @functools.lru_cache(maxsize=8)

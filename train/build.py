@@ -38,8 +38,11 @@ def build_search(planner: Planner, config: SearchConfig, explore: bool = False) 
         "num_simulations": config.num_simulations,
         "normalize": config.normalize,
         "max_depth": config.max_depth or None,
-        "engine": config.engine,
+        "reuse": config.reuse,
     }
+    if config.policy == "uct":
+        return planners.uct(planner, c_uct=config.c_uct, **common)
+    common["engine"] = config.engine
     if config.policy == "gumbel":
         return planners.gumbel(
             planner,
@@ -94,6 +97,7 @@ def build_learner(planner: Planner, config: Config, mesh: jax.sharding.Mesh) -> 
             ema_decay=learn.ema_decay,
             value_weight=learn.value_weight,
             augment=learn.augment,
+            reuse=config.search.reuse,
         ),
         mesh,
     )

@@ -36,14 +36,16 @@ class ModelConfig:
 class SearchConfig:
     """The tree search, in self-play and in evaluation."""
 
-    policy: Literal["gumbel", "puct"] = "gumbel"
-    """Gumbel MuZero's sequential halving, or AlphaZero's PUCT."""
+    policy: Literal["gumbel", "puct", "uct"] = "gumbel"
+    """Gumbel MuZero's sequential halving, AlphaZero's PUCT, or UCB1 without a prior."""
     engine: Literal["duozero", "mctx"] = "duozero"
     """Our search, or mctx as the reference."""
     num_simulations: int = 32
     """Nodes added to the tree per move."""
     max_depth: int = 0
     """Deepest node of the tree; 0 for no limit."""
+    reuse: bool = False
+    """Go on from the part of the last move's tree that is still true (alphazero)."""
     normalize: Literal["range", "minmax"] = "range"
     """Scale values by the game's declared range, or by the values found in the tree."""
     max_num_considered_actions: int = 16
@@ -52,6 +54,8 @@ class SearchConfig:
     """Weight of the values against the prior (gumbel)."""
     c_puct: float = 1.25
     """Weight of the prior against the values (puct)."""
+    c_uct: float = 1.4
+    """Weight of exploration against the values (uct)."""
     dirichlet_fraction: float = 0.25
     """Share of noise in the root's prior during self-play (puct)."""
     dirichlet_alpha: float = 0.3

@@ -59,6 +59,7 @@ class LearnerConfig(NamedTuple):
         ema_decay: of the parameter average, per update; 0 plays with the newest.
         value_weight: of the value's loss.
         augment: learn from every symmetry that the game declares.
+        reuse: self-play's searches go on from the tree before; `search` must be made for it.
     """
 
     num_games: int = 128
@@ -68,6 +69,7 @@ class LearnerConfig(NamedTuple):
     ema_decay: float = 0.0
     value_weight: float = 1.0
     augment: bool = True
+    reuse: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def make_learner(
 
     play_games = jax.shard_map(
         lambda params, version, games: self_play(
-            game, search, params, version, games, config.num_moves, explore
+            game, search, params, version, games, config.num_moves, explore, config.reuse
         ),
         mesh=mesh,
         in_specs=(P(), P(), P("data")),

@@ -9,7 +9,7 @@ POSITIVE = {
     *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
     *("num_simulations", "max_num_considered_actions", "num_games", "num_moves", "num_updates"),
     *("batch_size", "learning_rate", "max_gradient_norm", "replay_moves", "num_unroll_steps"),
-    *("value_scale", "c_puct", "dirichlet_alpha", "num_openings", "mcts_simulations"),
+    *("value_scale", "c_puct", "c_uct", "dirichlet_alpha", "num_openings", "mcts_simulations"),
 }
 FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction"}
 # These are counted out while compiling, which takes as long as they are many.
@@ -50,7 +50,12 @@ def check(config: Any) -> Any:
             f"play.num_moves = {config.play.num_moves} does not fit "
             f"learn.replay_moves = {config.learn.replay_moves}"
         )
-    learned = config.planner == "muzero"
+    learned, search = config.planner == "muzero", config.search
+    if search.reuse and (learned or search.engine == "mctx"):
+        who = "muzero, whose root is represented anew" if learned else "mctx, which cannot"
+        raise ValueError(f"search.reuse = true with {who}; it needs alphazero and our own engine")
+    if search.policy == "uct" and search.engine == "mctx":
+        raise ValueError("search.policy = 'uct' with mctx, which lacks it; our own engine has it")
     if learned and config.play.num_moves <= config.learn.num_unroll_steps:
         raise ValueError(
             f"play.num_moves = {config.play.num_moves}; it must be greater than "

@@ -25,7 +25,7 @@ def execute(session: Session) -> int:
     while True:
         print(f"\n{picture(session.game, session.state)}\n")
         if not session.ended and not session.persons_turn:
-            action = int(opponent.act(*session.roots())[0])
+            action = session.answer()
             print(f"{opponent.name} plays {_write(session.game, action)}")
             session.play(action)
         elif not _persons_turn(session):
@@ -88,7 +88,8 @@ def hint(session: Session) -> str:
     if advisor.plan is None:
         advisor = _advisor(session.game)
     assert advisor.plan is not None
-    found = jax.tree.map(lambda x: np.asarray(x)[0], advisor.plan(*session.roots()))
+    plan = advisor.plan(*session.roots())
+    found = jax.tree.map(lambda x: np.asarray(x)[0], plan._replace(tree=None))
     legal = np.asarray(session.state.legal_action_mask)
     order = sorted(np.flatnonzero(legal), key=lambda a: (-found.visit_counts[a], -found.prior[a]))
     rows = [["move", "visits", "value", "prior", ""]]

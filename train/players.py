@@ -1,5 +1,6 @@
 """Whoever can choose a move: at random, by a rule, by search, by a trained network, perfectly."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import numpy as np
 from .. import planners
 from ..games import Game, State
 from ..models.base import Params
-from ..planners import Plan, Planner, Search
+from ..planners import Plan, Planner
 from ..planners.base import transition
 from ..planners.rollout import random_action
 from .oracles import Solution
@@ -25,12 +26,14 @@ class Player:
     Attributes:
         name: for tables.
         act: `(keys [B], state [B, ...]) -> action [B]`.
-        plan: `(keys [B], state [B, ...]) -> Plan`, for players who search: what they thought.
+        plan: `(keys [B], state [B, ...], tree) -> Plan`, for players who search: what they thought.
+        reuse: `plan` wants the tree of its plan before, where there is one, else None.
     """
 
     name: str
     act: Callable[[Array, State], Array]
-    plan: Callable[[Array, State], Plan] | None = None
+    plan: Callable[..., Plan] | None = None
+    reuse: bool = False
 
     def __call__(self, keys: Array, state: State) -> Array:
         return self.act(keys, state)
@@ -63,20 +66,19 @@ def greedy_centre_player(game: Game) -> Player:
     return Player("greedy-centre", jax.jit(jax.vmap(choose)))
 
 
-def searching_player(name: str, search: Search) -> Callable[[Params], Player]:
-    """Players who search: compiled once, for any parameters."""
-    plan = jax.jit(lambda params, keys, state: search(params, keys, state))
-    return lambda params: Player(
-        name,
-        lambda keys, state: plan(params, keys, state).action,
-        lambda keys, state: plan(params, keys, state),
-    )
-
-
 def mcts_player(game: Game, num_simulations: int) -> Player:
     """Pure Monte Carlo tree search: random playouts, no network."""
     search = planners.puct(planners.rollout(game), num_simulations, c_puct=4.0, normalize="none")
-    return searching_player(f"mcts:{num_simulations}", search)({})
+    plan = jax.jit(functools.partial(search, {}))
+    return searching_player(f"mcts:{num_simulations}", plan)
+
+
+def searching_player(name: str, plan: Callable[..., Plan], reuse: bool = False) -> Player:
+    """Plays what it plans."""
+    # The moves come back by way of the host: a plan may be spread over devices, where the rules
+    # of a match run on one.
+    act = lambda keys, state: jnp.asarray(np.asarray(plan(keys, state).action))  # noqa: E731
+    return Player(name, act, plan, reuse)
 
 
 def network_player(name: str, planner: Planner) -> Callable[[Params], Player]:

@@ -9,6 +9,7 @@ from flax import struct
 from ..games.base import Game, State
 from ..models.base import Params
 from ..planners.base import transition
+from ..planners.reuse import nothing
 from ..planners.rollout import random_action
 from ..planners.search import Search
 
@@ -86,8 +87,12 @@ def self_play(
     games: Games,
     num_moves: int,
     explore: Exploration,
+    reuse: bool = False,
 ) -> tuple[Games, Trajectory]:
-    """Plays `num_moves` moves in each of the `B` games."""
+    """Plays `num_moves` moves in each of the `B` games.
+
+    With `reuse` each search but the first goes on from the tree of the one before.
+    """
 
     def choose(key, games, planned):
         """The move of one game: the search's, or a random one."""
@@ -107,11 +112,12 @@ def self_play(
         after = jax.tree.map(lambda new, old: jnp.where(over, new, old), fresh, ongoing)
         return after.replace(key=games.key), reward, discount
 
-    def move(games, _):
+    def move(carry, _):
+        games, tree = carry
         keys = jax.vmap(lambda key: jax.random.split(key, 4))(games.key)
         games = games.replace(key=keys[:, 3])
         temperature = (games.ply < explore.temperature_plies).astype(jnp.float32)
-        plan = search(params, keys[:, 0], games.state, temperature)
+        plan = search(params, keys[:, 0], games.state, temperature, tree)
         action, explored = jax.vmap(choose)(keys[:, 1], games, plan.action)
         after, reward, discount = jax.vmap(advance)(games, action, keys[:, 2])
         record = Trajectory(
@@ -124,6 +130,8 @@ def self_play(
             explored=explored,
             version=jnp.broadcast_to(version, action.shape),
         )
-        return after, record
+        return (after, plan.tree if reuse else None), record
 
-    return jax.lax.scan(move, games, length=num_moves)
+    tree = nothing(search, params, games.key, games.state) if reuse else None
+    (games, _), moves = jax.lax.scan(move, (games, tree), length=num_moves)
+    return games, moves

@@ -26,6 +26,7 @@ class Session:
         state: the position, unbatched.
         key: randomness of the opponent; each move has its own by number.
         past: the positions before each move, the first first.
+        tree: of the opponent's last search.
     """
 
     game: Game
@@ -34,6 +35,7 @@ class Session:
     state: Any
     key: jax.Array
     past: list[Any] = field(default_factory=list)
+    tree: Any = None
 
     @property
     def ended(self) -> bool:
@@ -47,6 +49,16 @@ class Session:
         """Makes a move that is known to be legal."""
         self.past.append(self.state)
         self.state = _step(self.game)(self.state, jnp.int32(action))
+
+    def answer(self) -> int:
+        """The opponent's move, which is not made yet."""
+        keys, state = self.roots()
+        if not self.opponent.reuse:
+            return int(self.opponent(keys, state)[0])
+        assert self.opponent.plan is not None
+        plan = self.opponent.plan(keys, state, self.tree)
+        self.tree = plan.tree
+        return int(plan.action[0])
 
     def undo(self) -> bool:
         """Goes back to where the person last had a choice; False if there was none."""
