@@ -1,6 +1,6 @@
 """h, g and f. Imports `games`, for shapes and ranges only."""
 
-from .base import Model, Network, Params, functional, num_parameters
+from .base import Model, Network, Params, computing_in, functional, num_parameters
 from .conv import RESNETS, cnn, resnet
 from .heads import Head, categorical, scalar
 from .mlp import mlp
@@ -13,6 +13,7 @@ __all__ = [
     "Params",
     "categorical",
     "cnn",
+    "computing_in",
     "functional",
     "mlp",
     "num_parameters",

@@ -1,10 +1,12 @@
 """Networks as pure functions of a plain dict of arrays."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
+import jax.numpy as jnp
 from flax import nnx
 
 from ..games.base import Game, value_range
@@ -71,6 +73,35 @@ def functional(game: Game, make_net: Callable[[Head, Head, nnx.Rngs], Any], num_
         return nnx.merge(graphdef, nnx.State(params))
 
     return Model(init, bind, value=head, reward=head)
+
+
+class _Cast(NamedTuple):
+    """A network whose outputs, though not its embeddings, are float32."""
+
+    net: Network
+
+    def represent(self, observation: Array) -> Array:
+        return self.net.represent(observation)
+
+    def dynamics(self, embedding: Array, action: Array) -> tuple[Array, Array, Array]:
+        embedding, reward, discount = self.net.dynamics(embedding, action)
+        return embedding, reward.astype(jnp.float32), discount.astype(jnp.float32)
+
+    def predict(self, embedding: Array) -> tuple[Array, Array]:
+        logits, value = self.net.predict(embedding)
+        return logits.astype(jnp.float32), value.astype(jnp.float32)
+
+
+def computing_in(dtype: Any, model: Model) -> Model:
+    """The same model with its layers computed in `dtype`, say `jnp.bfloat16`.
+
+    Parameters, their gradients and all outputs stay float32; embeddings are of `dtype`.
+    """
+
+    def bind(params: Params) -> Network:
+        return _Cast(model.bind(jax.tree.map(lambda x: x.astype(dtype), params)))
+
+    return dataclasses.replace(model, bind=bind)
 
 
 def num_parameters(params: Params) -> int:

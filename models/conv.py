@@ -140,10 +140,12 @@ class ConvNet(nnx.Module):
         return plane * self.channels**0.5
 
     def represent(self, observation: Array) -> Array:
-        return self.norm(self.trunk(observation.astype(jnp.float32)))
+        dtype = self.policy.out.kernel.dtype
+        return self.norm(self.trunk(observation.astype(dtype)))
 
     def dynamics(self, embedding: Array, action: Array) -> tuple[Array, Array, Array]:
-        x = jnp.concatenate([embedding, self._action_plane(action)], axis=-1)
+        plane = self._action_plane(action).astype(embedding.dtype)
+        x = jnp.concatenate([embedding, plane], axis=-1)
         x = self.norm(embedding + self.transition(x))
         return x, self.reward(x), self.discount(x)
 

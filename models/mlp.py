@@ -48,14 +48,14 @@ class MLP(nnx.Module):
         self.discount = nnx.Linear(width, len(DISCOUNTS), kernel_init=zeros, rngs=rngs)
 
     def represent(self, observation: Array) -> Array:
-        x = observation.reshape(observation.shape[0], -1).astype(jnp.float32)
-        x = nnx.relu(self.stem(x))
+        x = observation.reshape(observation.shape[0], -1)
+        x = nnx.relu(self.stem(x.astype(self.stem.kernel.dtype)))
         for block in self.trunk:
             x = block(x)
         return self.norm(x)
 
     def dynamics(self, embedding: Array, action: Array) -> tuple[Array, Array, Array]:
-        move = jax.nn.one_hot(action, self.num_actions)
+        move = jax.nn.one_hot(action, self.num_actions, dtype=embedding.dtype)
         x = embedding + nnx.relu(self.join(jnp.concatenate([embedding, move], axis=-1)))
         for block in self.transition:
             x = block(x)

@@ -155,3 +155,16 @@ def test_what_is_in_the_replay_is_learned(untaught):
         losses.append(float(metrics["loss/discount"]))
     assert losses[0] == pytest.approx(np.log(3), rel=1e-5)
     assert np.mean(losses[-10:]) < 0.8
+
+
+def test_updates_in_one_program_are_those_made_in_turn(tic_tac_toe, tiny):
+    planner = planners.muzero(tic_tac_toe, tiny, num_unroll_steps=2)
+    ends = []
+    for scan in (False, True):
+        learner = build(planner, any_move(), config=CONFIG._replace(scan_updates=scan))
+        state, metrics = learner.learn(learner.play(learner.init(jax.random.key(0))), 3)
+        assert all(x.shape == (3,) for x in metrics.values())
+        ends.append((state, metrics))
+    assert int(ends[0][0].num_updates) == 3
+    for one, other in zip(*(numbers(end) for end in ends), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)

@@ -7,11 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from duozero.games import make, value_range
-from duozero.models import RESNETS, categorical, cnn, mlp, num_parameters, resnet, scalar
+from duozero.models import (
+    RESNETS,
+    categorical,
+    cnn,
+    computing_in,
+    mlp,
+    num_parameters,
+    resnet,
+    scalar,
+)
 from duozero.models.heads import DISCOUNTS, discount_loss, expected_discount, two_hot
 from hypothesis import given
 from hypothesis import strategies as st
-from toys import Walk
+from toys import Walk, keys
 
 KINDS = {
     "mlp": functools.partial(mlp, width=16, depth=1),
@@ -180,6 +189,30 @@ def planes(name):
     net = model.bind(model.init(jax.random.key(0)))
     planes = net._action_plane(jnp.arange(game.num_actions))[..., 0]  # pyright: ignore
     return np.asarray(planes) / 8**0.5  # As long as a cell of the embedding, of 8 channels.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_precision_changes_how_layers_compute_and_little_else(kind):
+    game = make("tic_tac_toe")
+    model = KINDS[kind](game)
+    params = jax.tree.map(lambda x: x + 0.05, model.init(jax.random.key(0)))
+    half = computing_in(jnp.bfloat16, model)
+
+    def outputs(model, params):
+        net = model.bind(params)
+        observation = jax.vmap(game.init)(keys(2)).observation
+        embedding, *step = net.dynamics(net.represent(observation), jnp.int32([0, 4]))
+        return embedding, (*step, *net.predict(embedding))
+
+    (embedding, found), (_, whole) = (
+        jax.jit(outputs, static_argnums=0)(m, params) for m in (half, model)
+    )
+    assert embedding.dtype == jnp.bfloat16
+    for one, other in zip(found, whole, strict=True):
+        assert one.dtype == jnp.float32
+        np.testing.assert_allclose(one, other, rtol=0.05, atol=0.05)
+    gradient = jax.eval_shape(jax.grad(lambda p: outputs(half, p)[1][0].sum()), params)
+    assert all(x.dtype == jnp.float32 for x in jax.tree.leaves(gradient))
 
 
 def test_a_move_that_is_a_cell_is_shown_as_the_cell():

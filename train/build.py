@@ -5,7 +5,7 @@ import optax
 
 from .. import planners
 from ..games import Game
-from ..models import Model, cnn, mlp, resnet
+from ..models import Model, cnn, computing_in, mlp, resnet
 from ..planners import Planner, Search
 from .config import Config, ModelConfig, SearchConfig
 from .learner import Learner, LearnerConfig, make_learner
@@ -17,10 +17,12 @@ from .targets import lambda_return, n_step_return
 def build_model(game: Game, config: ModelConfig) -> Model:
     """The network of a run."""
     if config.kind == "mlp":
-        return mlp(game, config.width, config.depth, config.num_bins)
-    if config.kind == "cnn":
-        return cnn(game, num_bins=config.num_bins)
-    return resnet(game, config.num_blocks, config.num_channels, config.num_bins)
+        model = mlp(game, config.width, config.depth, config.num_bins)
+    elif config.kind == "cnn":
+        model = cnn(game, num_bins=config.num_bins)
+    else:
+        model = resnet(game, config.num_blocks, config.num_channels, config.num_bins)
+    return model if config.dtype == "float32" else computing_in(config.dtype, model)
 
 
 def build_planner(game: Game, model: Model, config: Config) -> Planner:

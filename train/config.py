@@ -30,6 +30,8 @@ class ModelConfig:
     """Channels of each block (resnet). 20 blocks of 256 is the size of AlphaGo Zero."""
     num_bins: int = 0
     """Bins of a categorical value and reward over the game's range; 0 for scalars."""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """Numbers that layers compute in; parameters stay float32. bfloat16 is for accelerators."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from flax import struct
 from jax.sharding import Mesh, NamedSharding
@@ -60,6 +61,8 @@ class LearnerConfig(NamedTuple):
         value_weight: of the value's loss.
         augment: learn from every symmetry that the game declares.
         reuse: self-play's searches go on from the tree before; `search` must be made for it.
+        scan_updates: make the updates of a round in one program; None does so where it is faster,
+            which is not on a CPU (a convolution's gradient in a loop is many times slower there).
     """
 
     num_games: int = 128
@@ -70,6 +73,7 @@ class LearnerConfig(NamedTuple):
     value_weight: float = 1.0
     augment: bool = True
     reuse: bool = False
+    scan_updates: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,13 @@ class Learner:
         init: `key -> TrainState`.
         play: `TrainState -> TrainState`, T moves in each game; the argument is given up.
         update: `TrainState -> (TrainState, Metrics)`, one gradient step; likewise.
+        learn: `(TrainState, n) -> (TrainState, Metrics)`, n of them, each metric `[n]`; likewise.
     """
 
     init: Callable[[Array], TrainState]
     play: Callable[[TrainState], TrainState]
     update: Callable[[TrainState], tuple[TrainState, Metrics]]
+    learn: Callable[[TrainState, int], tuple[TrainState, Metrics]]
 
 
 def make_learner(
@@ -184,7 +190,25 @@ def make_learner(
         after, metrics = jit_update(state.replace(games=None))
         return after.replace(games=state.games), metrics
 
-    return Learner(lambda key: place(jax.jit(init)(key)), play, update_at_home)
+    def learn_in_turn(state, num_updates):
+        each = []
+        for _ in range(num_updates):
+            state, metrics = update_at_home(state)
+            each.append(metrics)
+        return state, jax.tree.map(lambda *x: np.stack(x), *each)
+
+    @functools.partial(jax.jit, static_argnums=1, donate_argnums=0)
+    def scan_updates(state, num_updates):
+        return jax.lax.scan(lambda state, _: update(state), state, length=num_updates)
+
+    def learn_in_one(state, num_updates):
+        after, metrics = scan_updates(state.replace(games=None), num_updates)
+        return after.replace(games=state.games), metrics
+
+    on_cpu = mesh.devices.flat[0].platform == "cpu"
+    scan = config.scan_updates if config.scan_updates is not None else not on_cpu
+    learn = learn_in_one if scan else learn_in_turn
+    return Learner(lambda key: place(jax.jit(init)(key)), play, update_at_home, learn)
 
 
 def learning_mesh(mesh: Mesh) -> Mesh:

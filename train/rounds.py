@@ -22,18 +22,13 @@ def play_round(
 ) -> tuple[TrainState, Row]:
     """One round of self-play and learning, and what can be said of it."""
     start = time.monotonic()
-    play, num_updates = config.play, config.learn.num_updates
+    play = config.play
     with phase("compiling and playing the first games"):
         state = jax.block_until_ready(learner.play(state))
     finished_games = _num_finished(state.replay, play.num_moves)
-    losses = []
-    with phase("compiling and making the first update"):
-        state, metrics = jax.block_until_ready(learner.update(state))
-    losses.append(metrics)
-    for _ in range(num_updates - 1):
-        state, metrics = learner.update(state)
-        losses.append(metrics)
-    mean = {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
+    with phase("compiling and making the first updates"):
+        state, losses = jax.block_until_ready(learner.learn(state, config.learn.num_updates))
+    mean = {name: float(np.mean(loss)) for name, loss in losses.items()}
     speed = play.num_games * play.num_moves / (time.monotonic() - start)
     return state, {
         "round": 0,
