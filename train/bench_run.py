@@ -1,0 +1,257 @@
+"""A run's own self-play and updates: how fast they are here, and where the time goes."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from statistics import median
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+from ..games import Game
+from ..models import Model
+from . import roster
+from .bench import Bench, Numbers, Tell, paragraph
+from .bench_parts import moves_only, null_model, roots_only, rules_only
+from .build import build_learner, build_mesh, build_model, build_planner, build_search
+from .config import Config
+from .memory import check_memory
+from .report import table
+from .selfplay import Exploration, Games, self_play, start
+from .timing import compiled, in_turn, rate, ratio, times
+
+Array = jax.Array
+
+
+def prepare_selfplay(config: Config, repeats: int) -> Bench:
+    """Self-play on all devices, on one, and part by part.
+
+    Raises:
+        ValueError: for settings that cannot be run here.
+    """
+    game = roster.game_named(config.game)
+    model = build_model(game, config.model)
+    planner = build_planner(game, model, config)
+    num_nodes = config.search.num_simulations * (2 if config.search.reuse else 1)
+    roster.check_search(planner, num_nodes, config.play.num_games)
+    measure = functools.partial(_measure_selfplay, config, game, model, repeats)
+    return _bench("selfplay", config, repeats, measure, _selfplay_text)
+
+
+def prepare_train(config: Config, repeats: int) -> Bench:
+    """Updates of the network from replayed games.
+
+    Raises:
+        ValueError: for settings that cannot be run here.
+    """
+    game = roster.game_named(config.game)
+    planner = build_planner(game, build_model(game, config.model), config)
+    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
+    # An update costs the same whatever it learns from, so the games are played fast and badly.
+    hasty = replace(config, search=replace(config.search, num_simulations=1))
+    learner = build_learner(planner, hasty, mesh)
+    check_memory(planner, learner, config)
+
+    def measure(tell: Tell) -> Numbers:
+        tell("compiling and playing games to learn from")
+        state = jax.block_until_ready(learner.play(learner.init(jax.random.key(config.seed))))
+
+        def update():
+            nonlocal state
+            state, metrics = learner.learn(state, config.learn.num_updates)
+            return metrics
+
+        tell("compiling the updates")
+        jax.block_until_ready(update())
+        tell("timing")
+        seconds = in_turn({"updates": update}, repeats)["updates"]
+        return {
+            "seconds": seconds,
+            "updates_per_second": rate(config.learn.num_updates, seconds),
+            "positions_per_second": rate(
+                config.learn.num_updates * config.learn.batch_size, seconds
+            ),
+        }
+
+    return _bench("train", config, repeats, measure, _train_text)
+
+
+def _bench(
+    name: str,
+    config: Config,
+    repeats: int,
+    measure: Callable[[Tell], Numbers],
+    as_text: Callable[[Config, int, Numbers], str],
+) -> Bench:
+    """A benchmark of one cell."""
+    return Bench(
+        name,
+        {"repeats": repeats, **asdict(config)},
+        {f"{config.planner}, {config.game}": measure},
+        lambda found: as_text(config, repeats, found[0]),
+    )
+
+
+def _measure_selfplay(
+    config: Config, game: Game, model: Model, repeats: int, tell: Tell
+) -> Numbers:
+    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
+    programs = _programs(config, game, model, mesh, tell)
+    tell("timing")
+    seconds = in_turn(programs, repeats)
+    whole = {name: seconds[name] for name in ("all", "one") if name in seconds}
+    positions = config.play.num_games * config.play.num_moves
+    simulations = positions * config.search.num_simulations
+    return {
+        "devices": mesh.size,
+        "seconds": seconds,
+        "positions_per_second": {name: rate(positions, x) for name, x in whole.items()},
+        "simulations_per_second": {name: rate(simulations, x) for name, x in whole.items()},
+        "all_over_one": ratio(whole["one"], whole["all"]) if "one" in whole else None,
+        "shares": shares({name: median(x) for name, x in seconds.items()}),
+    }
+
+
+def _programs(
+    config: Config, game: Game, model: Model, mesh: Mesh, tell: Tell
+) -> dict[str, Callable[[], Any]]:
+    """Self-play and its parts, compiled; "one" is left out where there is one device only."""
+    whole = {"all": (model, mesh), "one": (model, build_mesh(1)), "null": (null_model(game), mesh)}
+    if mesh.size == 1:
+        del whole["one"]
+    programs = {}
+    for name, (network, devices) in whole.items():
+        tell(f"compiling self-play {_WHAT[name]}")
+        params, games = _placed(config, game, network, devices)
+        programs[name] = compiled(_play(config, game, network, devices), params, games).run
+    params, games = _placed(config, game, model, mesh)
+    for name, part, given in (
+        ("network", _network(config, model), games.state.observation),
+        ("rules", _rules(config, game), games.state),
+    ):
+        tell(f"compiling {_WHAT[name]}")
+        programs[name] = compiled(_spread(part, mesh, P("data")), params, given).run
+    return programs
+
+
+def shares(seconds: dict[str, float]) -> dict[str, float]:
+    """Where the time of self-play goes; the shares sum to 1, and the rest may be negative.
+
+    Args:
+        seconds: `all` of self-play, the same with a `null` network, and alone the `network` and
+            the `rules`.
+    """
+    whole, null, network, rules = (seconds[name] for name in ("all", "null", "network", "rules"))
+    parts = {
+        "network": network,
+        "rules": rules,
+        "tree": null - rules,
+        "the rest": whole - null - network,
+    }
+    return {name: part / whole for name, part in parts.items()}
+
+
+def _placed(config: Config, game: Game, model: Model, mesh: Mesh) -> tuple[Any, Games]:
+    """Parameters on every device, and fresh games spread over them."""
+    explore = _exploration(config)
+    params_key, games_key = jax.random.split(jax.random.key(config.seed))
+    keys = jax.random.split(games_key, config.play.num_games)
+    games = jax.jit(jax.vmap(lambda key: start(game, key, explore)))(keys)
+    params = jax.jit(model.init)(params_key)
+    everywhere, apart = (NamedSharding(mesh, spec) for spec in (P(), P("data")))
+    return jax.device_put(params, everywhere), jax.device_put(games, apart)
+
+
+def _play(config: Config, game: Game, model: Model, mesh: Mesh) -> Callable:
+    """Self-play as the learner runs it."""
+    planner = build_planner(game, model, config)
+    search = build_search(planner, config.search, explore=True)
+    explore, num_moves = _exploration(config), config.play.num_moves
+    reuse = config.search.reuse
+
+    def play(params, games):
+        return self_play(game, search, params, jnp.int32(0), games, num_moves, explore, reuse)
+
+    return _spread(play, mesh, (P("data"), P(None, "data")))
+
+
+def _network(config: Config, model: Model) -> Callable:
+    """The evaluations that self-play asks for, and nothing else: of the roots, and of the nodes."""
+    num_moves, num_simulations = config.play.num_moves, config.search.num_simulations
+    if config.planner == "alphazero":
+        return roots_only(model, num_moves * (1 + num_simulations))
+    roots, nodes = roots_only(model, num_moves), moves_only(model, num_moves * num_simulations)
+    return lambda params, observation: (roots(params, observation), nodes(params, observation))
+
+
+def _rules(config: Config, game: Game) -> Callable:
+    """The moves that self-play makes by the rules, played or searched, and nothing else."""
+    in_tree = config.search.num_simulations if config.planner == "alphazero" else 0
+    run = rules_only(game, config.play.num_moves * (1 + in_tree))
+    return lambda params, state: run(state)
+
+
+def _spread(part: Callable, mesh: Mesh, out_specs: Any) -> Callable:
+    """`part(params, games)` with the games spread over the devices."""
+    in_specs = (P(), P("data"))
+    return jax.shard_map(part, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
+
+
+def _exploration(config: Config) -> Exploration:
+    play = config.play
+    return Exploration(play.opening_plies, play.random_moves, play.temperature_plies)
+
+
+_WHAT = {
+    "all": "on all devices",
+    "one": "on one device",
+    "null": "with a null network",
+    "network": "the network alone",
+    "rules": "the rules alone",
+}
+_EXPLAIN = (
+    "Medians of {} measurements made in turn [lowest..highest; of the ratio, of the pairs]. "
+    "Network: its evaluations, alone. Rules: their moves, alone. Tree: self-play with a network "
+    "that costs nothing, less the rules. The rest: observations, and what the network costs inside "
+    "a search beyond what it does alone (negative if less)."
+)
+
+
+def _title(config: Config) -> str:
+    return f"{config.planner} on {config.game}, network: {config.model.kind}, untrained"
+
+
+def _selfplay_text(config: Config, repeats: int, found: Numbers) -> str:
+    play, search = config.play, config.search
+    title = (
+        f"{_title(config)}; {play.num_games} games of {play.num_moves} moves, "
+        f"{search.num_simulations} simulations a move ({search.policy})"
+    )
+    rows = [["", *(_columns(found["devices"])[name] for name in found["positions_per_second"])]]
+    for what in ("positions_per_second", "simulations_per_second"):
+        rows.append([what.replace("_per_second", "/s"), *map(str, found[what].values())])
+    if found["all_over_one"] is not None:
+        for row, cell in zip(rows, ("ratio", found["all_over_one"].text(times), ""), strict=True):
+            row.append(cell)
+    parts = [["share of the time", *found["shares"]]]
+    parts += [["", *(f"{share:.1%}" for share in found["shares"].values())]]
+    explained = paragraph(_EXPLAIN.format(repeats))
+    return "\n\n".join([paragraph(title), table(rows), table(parts), explained])
+
+
+def _columns(num_devices: int) -> dict[str, str]:
+    return {"all": f"{num_devices} device{'s' * (num_devices > 1)}", "one": "one device"}
+
+
+def _train_text(config: Config, repeats: int, found: Numbers) -> str:
+    rows = [["", "a second"]]
+    rows += [["updates", str(found["updates_per_second"])]]
+    rows += [["positions learned", str(found["positions_per_second"])]]
+    size = f"{config.learn.batch_size} positions an update"
+    unroll = f", {config.learn.num_unroll_steps} moves each" if config.planner == "muzero" else ""
+    spread = f"Medians of {repeats} measurements of {config.learn.num_updates} updates"
+    title = paragraph(f"{_title(config)}; {size}{unroll}")
+    return f"{title}\n\n{table(rows)}\n\n{spread} [lowest..highest]."
