@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from .config import Config
-from .overlay import flatten, from_text
+from .overlay import flatten, from_text, unknown
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,6 +61,22 @@ def number(kind: type, least: float = 0, most: float = 2**31 - 1) -> Callable[[s
         raise argparse.ArgumentTypeError(f"{text!r}; {what} from {least} to {most} is needed")
 
     return read
+
+
+def one_of(what: str, known: Sequence[str]) -> Callable[[str], str]:
+    """A reader of names, for argparse, which knows the nearest to one that does not exist."""
+
+    def read(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(unknown(what, text, known))
+        return text
+
+    return read
+
+
+def several(read: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """A reader of what `read` reads, several times with commas between."""
+    return lambda text: [read(part) for part in text.split(",")]
 
 
 def add_settings(parser: Parser, leave_out: Sequence[str]) -> None:
