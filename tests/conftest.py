@@ -8,6 +8,8 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
 
+os.environ["DUOZERO_CACHE"] = "off"  # Tests compile anew, and leave nothing behind.
+
 import jax
 import pytest
 from duozero import planners

@@ -49,7 +49,7 @@ def test_every_setting_says_what_it_is():
         ({"search": 3}, "is a table of settings, not 3"),
         ({"search": {"num_simulations": "many"}}, "= 'many'; a whole number is needed"),
         ({"search": {"num_simulations": True}}, "= True; a whole number is needed"),
-        ({"search": {"policy": "puck"}}, "did you mean 'puct'? allowed: gumbel, puct"),
+        ({"search": {"policy": "puck"}}, "did you mean 'puct'? allowed: gumbel, puct, uct"),
         ({"learn": {"augment": 1}}, "= 1; true or false is needed"),
         ({"search": {"num_simulations": 0}}, "= 0; it must be greater than 0"),
         ({"learn": {"num_updates": 2**31}}, "it must be at most 2147483647"),
@@ -58,6 +58,9 @@ def test_every_setting_says_what_it_is():
         ({"seed": -1}, "it must not be negative"),
         ({"model": {"num_bins": 1}}, "needs at least 2"),
         ({"model": {"depth": 10**6}}, "it must be at most 1000"),
+        ({"planner": "muzero", "search": {"reuse": True}}, "it needs alphazero"),
+        ({"search": {"reuse": True, "engine": "mctx"}}, "mctx, which cannot"),
+        ({"search": {"policy": "uct", "engine": "mctx"}}, "mctx, which lacks it"),
         ({"play": {"num_moves": 600}}, "does not fit learn.replay_moves"),
     ],
 )

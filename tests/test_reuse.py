@@ -12,6 +12,8 @@ from duozero.games import make
 from duozero.models import mlp
 from duozero.planners import policies, scores
 from duozero.planners.reuse import subtree
+from duozero.train.arena import match
+from duozero.train.players import Player, random_player
 from reference_tree import NUM_ACTIONS, Position, step_world, world, world_root
 from toys import keys
 
@@ -111,7 +113,7 @@ def search_of(policy):
     planner = planners.alphazero(GAME, planner_model())
     make_search = getattr(planners, policy)
     search = make_search(planner, SIMULATIONS, reuse=True)
-    return jit(lambda params, state, tree: search(params, keys(2), state, 0.0, tree)), planner
+    return jit(lambda params, keys, state, tree: search(params, keys, state, 0.0, tree)), planner
 
 
 @functools.cache
@@ -127,15 +129,15 @@ def test_a_search_goes_on_where_the_position_was_seen_and_else_starts_anew(polic
     search, planner = search_of(policy)
     params = planner.init(jax.random.key(0))
     start = jax.vmap(GAME.init)(keys(2))
-    fresh = search(params, start, None)
+    fresh = search(params, keys(2), start, None)
     step = jax.jit(jax.vmap(GAME.step))
     moved = step(start, fresh.action)
     reply = jnp.int32([int(np.flatnonzero(moved.legal_action_mask[0])[0])] * 2)
     after = step(moved, reply)
     # The second game begins again, in a tree that has left its beginning behind.
-    later = search(params, after, fresh.tree)
+    later = search(params, keys(2), after, fresh.tree)
     mixed = jax.tree.map(lambda a, b: jnp.stack([a[0], b[1]]), after, start)
-    again = search(params, mixed, later.tree)
+    again = search(params, keys(2), mixed, later.tree)
     seen = node_of(fresh.tree, [int(fresh.action[0]), int(reply[0])], 0)
     before = float(fresh.tree.visits[seen, 0]) if seen is not None else 1.0
     assert float(later.tree.visits[0, 0]) == before + SIMULATIONS
@@ -159,3 +161,25 @@ def test_a_learned_model_and_mctx_cannot_reuse_a_tree():
         planners.gumbel(planners.muzero(GAME, model), reuse=True)
     with pytest.raises(ValueError, match="mctx cannot reuse a tree"):
         planners.puct(planners.alphazero(GAME, model), reuse=True, engine="mctx")
+
+
+@pytest.mark.slow
+def test_in_a_match_each_game_goes_on_from_its_own_tree():
+    """Two games a lane apart part ways, yet what was kept is of the position at hand."""
+    search, planner = search_of("gumbel")
+    params = planner.init(jax.random.key(0))
+    kept = []
+
+    def plan(keys, state, tree):
+        found = search(params, keys, state, tree)
+        live = ~np.asarray(state.terminated)
+        kept.append((np.asarray(found.tree.visits[0]) - SIMULATIONS)[live])
+        return found
+
+    reusing = Player("reusing", random_player().act, plan, reuse=True)
+    match(GAME, reusing, random_player(), jax.random.key(1), num_openings=8, opening_plies=1)
+    first, later = np.concatenate(kept[:2]), np.concatenate(kept[2:4])
+    assert len(first) == 16
+    assert (first == 1).all()  # From either seat there was nothing before.
+    # Then its own move and a reply that may be any of eight, of which the better were searched.
+    assert (later > 1).mean() > 0.5

@@ -39,13 +39,14 @@ def prepare(
     opening_plies: int = 2,
     simulations: int | None = None,
     seed: int = 0,
+    reuse: bool = False,
 ) -> Evaluation:
-    """Loads both players.
+    """Loads both players; with `reuse` the run goes on from the tree of its last move.
 
     Raises:
         ValueError: if one of them does not exist, or they cannot play each other.
     """
-    trained = roster.load(directory, simulations, num_openings)
+    trained = roster.load(directory, simulations, num_openings, reuse)
     game = trained.agent.game
     if game.num_players != 2:
         raise ValueError(f"{trained.config.game} is not for two players, so there is no match")

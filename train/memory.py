@@ -24,10 +24,11 @@ def check_memory(planner: Planner, learner: Learner, config: Config) -> None:
     try:
         params = jax.eval_shape(planner.init, key)
         refuse_beyond_memory(4 * num_bytes(params), "a network")  # Adam keeps two more, the average
-        tree = tree_bytes(planner, params, play.num_games, search.num_simulations)
+        num_nodes = search.num_simulations * (2 if search.reuse else 1)
+        tree = tree_bytes(planner, params, play.num_games, num_nodes)
         table = 4 * (search.max_num_considered_actions + 1) * search.num_simulations
         refuse_beyond_memory(tree + table, "a search tree")
-        matches = tree_bytes(planner, params, evaluate.num_openings, search.num_simulations)
+        matches = tree_bytes(planner, params, evaluate.num_openings, num_nodes)
         playouts = rollout(planner.game)
         refuse_beyond_memory(
             max(

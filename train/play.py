@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from ..games import Game
+from ..planners import line_text, principal_variation
 from .agent import mcts
 from .players import Player
 from .report import table
@@ -99,9 +100,11 @@ def hint(session: Session) -> str:
         chosen = "<- its choice" if action == found.action else ""
         move = _write(session.game, int(action))
         rows.append([move, str(visits), value, f"{found.prior[action]:.0%}", chosen])
+    line = line_text(session.game, principal_variation(plan.tree, 0)[:6]) if plan.tree else "-"
     return (
         f"{advisor.name} thinks you {_in_words(float(found.search_value))} "
-        f"({found.search_value:+.2f}, where +1 is a win for you and -1 a loss)\n{table(rows)}"
+        f"({found.search_value:+.2f}, where +1 is a win for you and -1 a loss)\n{table(rows)}\n"
+        f"the line most visited: {line}"
     )
 
 

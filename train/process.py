@@ -1,14 +1,25 @@
 """What the command line, and only it, does to its process: devices and Ctrl-C."""
 
 import os
+import platform
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import platformdirs
+
+MOST_BYTES = 2**30
+"""Of compiled programs; those not used for longest go first."""
 
 
-def start_devices() -> None:
-    """One device per core, where JAX has not been told otherwise: XLA runs a search on one core."""
+def start_jax() -> None:
+    """Devices and compiled programs as the command line wants them.
+
+    One device per core, where JAX has not been told otherwise: XLA runs a search on one core.
+    Compiled programs are kept for the next start; `DUOZERO_CACHE` says where, or `off`.
+    """
     import jax
 
     if jax.config.jax_num_cpu_devices < 0:  # pyright: ignore[reportAttributeAccessIssue]
@@ -16,6 +27,16 @@ def start_devices() -> None:
             affinity = getattr(os, "sched_getaffinity", None)
             cores = len(affinity(0)) if affinity else os.cpu_count()
             jax.config.update("jax_num_cpu_devices", cores or 1)
+    folder = os.environ.get("DUOZERO_CACHE") or platformdirs.user_cache_path("duozero") / "programs"
+    if folder == "off" or jax.config.jax_compilation_cache_dir:  # pyright: ignore
+        return
+    with suppress(OSError):  # A home that cannot be written to only costs time.
+        # A program compiled for one processor may not run on another that shares the home.
+        folder = Path(folder) / platform.node()
+        folder.mkdir(parents=True, exist_ok=True)
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+        jax.config.update("jax_compilation_cache_max_size", MOST_BYTES)
 
 
 @contextmanager

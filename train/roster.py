@@ -17,6 +17,7 @@ from . import checkpoint, players
 from .agent import Agent, make_agent, mcts, named
 from .config import Config
 from .folder import identity, stored_config
+from .limits import check
 from .memory import refuse_beyond_memory, tree_bytes
 from .oracles import Solution, solve
 from .overlay import unknown
@@ -94,24 +95,29 @@ def _shapes(planner: Planner) -> Params:
     return jax.eval_shape(planner.init, jax.eval_shape(lambda: jax.random.key(0)))
 
 
-def load(directory: Path, simulations: int | None = None, num_games: int = 1) -> Trained:
+def load(
+    directory: Path, simulations: int | None = None, num_games: int = 1, reuse: bool = False
+) -> Trained:
     """The player that a run folder holds, with its own search settings.
 
     Args:
         directory: the run folder.
         simulations: nodes per move instead of those of the run.
         num_games: how many it will play at once.
+        reuse: go on from the tree of its last move, whatever the run does.
 
     Raises:
         ValueError: if there is no run, it is damaged, or does not fit its own settings.
     """
     config = stored_config(directory)
-    if simulations is not None:
-        search = dataclasses.replace(config.search, num_simulations=simulations)
-        config = dataclasses.replace(config, search=search)
+    changes = {"num_simulations": simulations} if simulations is not None else {}
+    changes |= {"reuse": True} if reuse else {}
+    search = dataclasses.replace(config.search, **changes)
+    config = check(dataclasses.replace(config, search=search))
     agent = make_agent(game_named(config.game), config)
     like = _shapes(agent.planner)
-    check_search(agent.planner, config.search.num_simulations, num_games)
+    num_nodes = config.search.num_simulations * (2 if config.search.reuse else 1)
+    check_search(agent.planner, num_nodes, num_games)
     params = checkpoint.restore(directory, "player", like, identity(stored_config(directory)))
     return Trained(config, agent, params, checkpoint.latest(directory))
 
@@ -125,7 +131,13 @@ def load_player(directory: Path | str, simulations: int | None = None) -> Player
     return named(load(Path(directory), simulations).searching, str(directory))
 
 
-def player(spec: str, game: str, simulations: int | None = None, num_games: int = 1) -> Player:
+def player(
+    spec: str,
+    game: str,
+    simulations: int | None = None,
+    num_games: int = 1,
+    reuse: bool = False,
+) -> Player:
     """The player that `spec` names, for the game called `game`; see `NAMES`.
 
     Args:
@@ -133,6 +145,7 @@ def player(spec: str, game: str, simulations: int | None = None, num_games: int 
         game: the name of the game.
         simulations: nodes per move instead of a run's own.
         num_games: how many it will play at once.
+        reuse: a run goes on from the tree of its last move.
 
     Raises:
         ValueError: if there is no such player, or it does not play this game.
@@ -158,7 +171,7 @@ def player(spec: str, game: str, simulations: int | None = None, num_games: int 
     directory = Path(spec.removeprefix("network:"))
     if not alone and not directory.exists():
         raise ValueError(unknown("player", spec, NAMES))
-    trained = load(directory, simulations, num_games)
+    trained = load(directory, simulations, num_games, reuse and not alone)
     if trained.config.game != game:
         raise ValueError(f"{directory} plays {trained.config.game}, not {game}")
     return named(trained.network if alone else trained.searching, spec)

@@ -81,6 +81,7 @@ def prepare(
     first: bool | None = None,
     simulations: int | None = None,
     seed: int | None = None,
+    reuse: bool = False,
 ) -> Session:
     """Sets up a game.
 
@@ -90,6 +91,7 @@ def prepare(
         first: whether the person moves first; None lets chance decide.
         simulations: nodes per move instead of a run's own.
         seed: for the same game again; None for another each time.
+        reuse: the opponent, a run, goes on from the tree of its last move.
 
     Raises:
         ValueError: if the game or the player does not exist, or they do not go together.
@@ -97,7 +99,7 @@ def prepare(
     rules = roster.game_named(game)
     if rules.num_players != 2:
         raise ValueError(f"{game} is a game of {rules.num_players}; 2 are needed to play")
-    opponent = roster.player(against, game, simulations)
+    opponent = roster.player(against, game, simulations, reuse=reuse)
     seed = secrets.randbelow(2**31) if seed is None else seed
     first = random.Random(seed).random() < 0.5 if first is None else first
     start_key, key = jax.random.split(jax.random.key(seed))
