@@ -13,13 +13,17 @@ from . import folder
 from .config import Config, resolve
 from .flags import Parser, add_settings, given_settings, number
 from .overlay import overlay, read_toml, unknown
-from .process import interruptible, start_devices
+from .process import interruptible, start_jax
 
 Action = Callable[[], int]
 SIMULATIONS = {
     "type": number(int, 1),
     "metavar": "N",
     "help": "nodes a move, instead of the run's own",
+}
+REUSE = {
+    "action": "store_true",
+    "help": "the run goes on from the tree of its last move (alphazero)",
 }
 PLAYERS = "random, greedy-centre, mcts, mcts:N, perfect, network:RUN or a run folder"
 
@@ -87,7 +91,7 @@ def _train(parser: Parser, arguments: Sequence[str]) -> Action:
     _add_training(parser, "runs/GAME_PLANNER_SEED")
     given = parser.read(arguments)
     config, directory = _configured(given, given.planner, None)
-    start_devices()
+    start_jax()
     from . import run
     from .progress import for_terminal
 
@@ -114,7 +118,7 @@ def _compare(parser: Parser, arguments: Sequence[str]) -> Action:
     name = f"compare_{folder.safe(first.game)}_{first.seed}"
     directory = Path(given.run) if given.run else Path("runs") / name
     pair = [_configured(given, name, directory / name) for name in ("alphazero", "muzero")]
-    start_devices()
+    start_jax()
     from . import compare
     from .progress import for_terminal
 
@@ -141,15 +145,16 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("--against", metavar="PLAYER", required=True, help=PLAYERS)
     _add_match(parser)
     parser.add_argument("--simulations", **SIMULATIONS)
+    parser.add_argument("--reuse", **REUSE)
     parser.add_argument("--seed", type=number(int), metavar="N", default=0, help="of the match [0]")
     parser.add_argument("--json", action="store_true", help="print the numbers for a program")
     given = parser.read(arguments)
     folder.stored_config(Path(given.run))
-    start_devices()
+    start_jax()
     from . import evaluate
 
     sizes = (given.openings, given.opening_plies, given.simulations, given.seed)
-    prepared = evaluate.prepare(Path(given.run), given.against, *sizes)
+    prepared = evaluate.prepare(Path(given.run), given.against, *sizes, given.reuse)
     return lambda: evaluate.execute(prepared, given.json)
 
 
@@ -160,14 +165,17 @@ def _play(parser: Parser, arguments: Sequence[str]) -> Action:
     who.add_argument("--first", action="store_true", help="you move first")
     who.add_argument("--second", action="store_true", help="you move second")
     parser.add_argument("--simulations", **SIMULATIONS)
+    parser.add_argument("--reuse", **REUSE)
     parser.add_argument(
         "--seed", type=number(int), metavar="N", help="the same seed gives the same game"
     )
     given = parser.read(arguments)
+    start_jax()
     from . import play
 
     first = True if given.first else False if given.second else None
-    session = play.prepare(given.game, given.against, first, given.simulations, given.seed)
+    settings = (first, given.simulations, given.seed, given.reuse)
+    session = play.prepare(given.game, given.against, *settings)
     return lambda: play.execute(session)
 
 
