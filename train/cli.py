@@ -1,5 +1,5 @@
 """The command line. JAX is imported only once the arguments are understood."""
-# Hence the imports inside functions, here alone.
+# Hence the imports inside functions, here and in bench_flags.py alone.
 
 import functools
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 
-from . import folder
+from . import bench_flags, folder
 from .config import Config, resolve
 from .flags import Parser, add_settings, given_settings, number
 from .overlay import overlay, read_toml, unknown
@@ -185,6 +185,7 @@ COMMANDS = {
     "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained run against another player"),
     "compare": (_compare, "GAME", "train both, let them meet, hold both against perfect play"),
     "play": (_play, "GAME", "play in the terminal against any player"),
+    "bench": (bench_flags.bench, bench_flags.NAMES, "time the search, self-play or training here"),
 }
 
 
