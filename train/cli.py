@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 from . import bench_flags, folder
 from .config import Config, resolve
@@ -21,7 +22,7 @@ SIMULATIONS = {
     "metavar": "N",
     "help": "nodes a move, instead of the run's own",
 }
-REUSE = {
+REUSE: dict[str, Any] = {
     "action": "store_true",
     "help": "the run goes on from the tree of its last move (alphazero)",
 }
