@@ -24,6 +24,10 @@ from .selfplay import Exploration, Games, self_play, start
 from .timing import compiled, in_turn, rate, ratio, times
 
 Array = jax.Array
+LOOPS = {"turn": "one after the other", "scan": "in one program"}
+"""How the updates of a round are made: training does the first on a CPU, else the second."""
+MOST_UPDATES = 8
+"""Per measurement: the slower loop may be many times slower."""
 
 
 def prepare_selfplay(config: Config, repeats: int) -> Bench:
@@ -52,28 +56,38 @@ def prepare_train(config: Config, repeats: int) -> Bench:
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     # An update costs the same whatever it learns from, so the games are played fast and badly.
     hasty = replace(config, search=replace(config.search, num_simulations=1))
-    learner = build_learner(planner, hasty, mesh)
+    learners = {
+        name: build_learner(planner, hasty, mesh, scan_updates=name == "scan") for name in LOOPS
+    }
+    learner = learners["turn"]
     check_memory(planner, learner, config)
+    num_updates = min(config.learn.num_updates, MOST_UPDATES)
 
     def measure(tell: Tell) -> Numbers:
         tell("compiling and playing games to learn from")
         state = jax.block_until_ready(learner.play(learner.init(jax.random.key(config.seed))))
 
-        def update():
-            nonlocal state
-            state, metrics = learner.learn(state, config.learn.num_updates)
-            return metrics
+        def updates(name: str):
+            def run():
+                nonlocal state
+                state, metrics = learners[name].learn(state, num_updates)
+                return metrics
 
-        tell("compiling the updates")
-        jax.block_until_ready(update())
+            return run
+
+        runs = {name: updates(name) for name in LOOPS}
+        for name, run in runs.items():
+            tell(f"compiling the updates {LOOPS[name]}")
+            jax.block_until_ready(run())
         tell("timing")
-        seconds = in_turn({"updates": update}, repeats)["updates"]
+        seconds = in_turn(runs, repeats)
         return {
             "seconds": seconds,
-            "updates_per_second": rate(config.learn.num_updates, seconds),
-            "positions_per_second": rate(
-                config.learn.num_updates * config.learn.batch_size, seconds
-            ),
+            "updates": num_updates,
+            "updates_per_second": {name: rate(num_updates, x) for name, x in seconds.items()},
+            "positions_per_second": {
+                name: rate(num_updates * config.learn.batch_size, x) for name, x in seconds.items()
+            },
         }
 
     return _bench("train", config, repeats, measure, _train_text)
@@ -247,11 +261,15 @@ def _columns(num_devices: int) -> dict[str, str]:
 
 
 def _train_text(config: Config, repeats: int, found: Numbers) -> str:
-    rows = [["", "a second"]]
-    rows += [["updates", str(found["updates_per_second"])]]
-    rows += [["positions learned", str(found["positions_per_second"])]]
+    rows = [["", *LOOPS.values()]]
+    for what, label in (("updates", "updates/s"), ("positions", "positions learned/s")):
+        rows.append([label, *map(str, found[f"{what}_per_second"].values())])
     size = f"{config.learn.batch_size} positions an update"
     unroll = f", {config.learn.num_unroll_steps} moves each" if config.planner == "muzero" else ""
-    spread = f"Medians of {repeats} measurements of {config.learn.num_updates} updates"
     title = paragraph(f"{_title(config)}; {size}{unroll}")
-    return f"{title}\n\n{table(rows)}\n\n{spread} [lowest..highest]."
+    spread = (
+        f"Medians of {repeats} measurements of {found['updates']} updates made in turn "
+        "[lowest..highest]. Training makes them one after the other on a CPU, in one program on an "
+        "accelerator."
+    )
+    return f"{title}\n\n{table(rows)}\n\n{paragraph(spread)}"

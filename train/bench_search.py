@@ -121,7 +121,8 @@ def _measure(settings: Settings, cell: Cell, planner: Planner, tell: Tell) -> Nu
 
 def _roots(planner: Planner, batch: int, seed: int) -> tuple[Any, Array, State]:
     """Parameters, keys `[B]` and positions `[B, ...]` a few random moves into the game."""
-    params_key, state_key, move_key, search_key = jax.random.split(jax.random.key(seed), 4)
+    key = jax.random.key(seed)
+    params_key, noise_key, state_key, move_key, search_key = jax.random.split(key, 5)
 
     def position(state_key, move_key):
         def move(state, key):
@@ -133,7 +134,14 @@ def _roots(planner: Planner, batch: int, seed: int) -> tuple[Any, Array, State]:
 
     keys = (jax.random.split(key, batch) for key in (state_key, move_key))
     state = jax.jit(jax.vmap(position))(*keys)
-    return jax.jit(planner.init)(params_key), jax.random.split(search_key, batch), state
+    params = jax.jit(planner.init)(params_key)
+    # An untrained network is indifferent, and what it searches no test of anything.
+    leaves, shape = jax.tree.flatten(params)
+    noise_keys = jax.random.split(noise_key, len(leaves))
+    noisy = [
+        x + 0.1 * jax.random.normal(key, x.shape) for x, key in zip(leaves, noise_keys, strict=True)
+    ]
+    return jax.tree.unflatten(shape, noisy), jax.random.split(search_key, batch), state
 
 
 def _search(cell: Cell, planner: Planner, max_depth: int | None, name: Engine) -> Callable:
@@ -199,7 +207,7 @@ def _as_text(settings: Settings, found: list[Numbers]) -> str:
     parts = []
     for name, cells in itertools.groupby(found, lambda cell: cell["planner"]):
         cells = list(cells)
-        parts.append(f"{name} on {settings.game}, network: {settings.network}, untrained")
+        parts.append(f"{name} on {settings.game}, network: {settings.network}, of random weights")
         parts.append(table([["policy", "batch x N", *_SPEEDS], *map(_speeds, cells)]))
         parts.append(table([["policy", "batch x N", *_COSTS], *map(_costs, cells)]))
     return "\n\n".join([*parts, paragraph(_EXPLAIN.format(settings.repeats))])

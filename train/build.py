@@ -82,8 +82,10 @@ def build_returns(config: Config) -> ReturnFn:
     return lambda moves: lambda_return(moves, learn.lambda_)
 
 
-def build_learner(planner: Planner, config: Config, mesh: jax.sharding.Mesh) -> Learner:
-    """The training loop of a run."""
+def build_learner(
+    planner: Planner, config: Config, mesh: jax.sharding.Mesh, scan_updates: bool | None = None
+) -> Learner:
+    """The training loop of a run; see `LearnerConfig` for `scan_updates`."""
     play, learn = config.play, config.learn
     return make_learner(
         planner,
@@ -100,6 +102,7 @@ def build_learner(planner: Planner, config: Config, mesh: jax.sharding.Mesh) -> 
             value_weight=learn.value_weight,
             augment=learn.augment,
             reuse=config.search.reuse,
+            scan_updates=scan_updates,
         ),
         mesh,
     )
