@@ -21,11 +21,11 @@ from .config import Config
 from .memory import check_memory
 from .report import table
 from .selfplay import Exploration, Games, self_play, start
-from .timing import compiled, in_turn, rate, ratio, times
+from .timing import compiled, in_turn, on_one_core, rate, ratio, times
 
 Array = jax.Array
 LOOPS = {"turn": "one after the other", "scan": "in one program"}
-"""How the updates of a round are made: training does the first on a CPU, else the second."""
+"""How the updates of a round are made; `build_learner` chooses."""
 MOST_UPDATES = 8
 """Per measurement: the slower loop may be many times slower."""
 
@@ -140,7 +140,9 @@ def _programs(
     for name, (network, devices) in whole.items():
         tell(f"compiling self-play {_WHAT[name]}")
         params, games = _placed(config, game, network, devices)
-        programs[name] = compiled(_play(config, game, network, devices), params, games).run
+        run = compiled(_play(config, game, network, devices), params, games).run
+        alone = name == "one" and devices.devices.flat[0].platform == "cpu"
+        programs[name] = functools.partial(_on_one_core, run) if alone else run
     params, games = _placed(config, game, model, mesh)
     for name, part, given in (
         ("network", _network(config, model), games.state.observation),
@@ -149,6 +151,11 @@ def _programs(
         tell(f"compiling {_WHAT[name]}")
         programs[name] = compiled(_spread(part, mesh, P("data")), params, given).run
     return programs
+
+
+def _on_one_core(run: Callable[[], Any]) -> Any:
+    with on_one_core():
+        return jax.block_until_ready(run())
 
 
 def shares(seconds: dict[str, float]) -> dict[str, float]:
@@ -227,10 +234,11 @@ _WHAT = {
     "rules": "the rules alone",
 }
 _EXPLAIN = (
-    "Medians of {} measurements made in turn [lowest..highest; of the ratio, of the pairs]. "
-    "Network: its evaluations, alone. Rules: their moves, alone. Tree: self-play with a network "
-    "that costs nothing, less the rules. The rest: observations, and what the network costs inside "
-    "a search beyond what it does alone (negative if less)."
+    "Medians of {} measurements made in turn [lowest..highest; of the ratio, of the pairs]. One "
+    "core: one device whose threads are held there, which costs some; a process that was never "
+    "given more is a tenth faster. Network: its evaluations, alone. Rules: their moves, alone. "
+    "Tree: self-play with a network that costs nothing, less the rules. The rest: observations, "
+    "and what the network costs inside a search beyond what it does alone (negative if less)."
 )
 
 
@@ -257,7 +265,8 @@ def _selfplay_text(config: Config, repeats: int, found: Numbers) -> str:
 
 
 def _columns(num_devices: int) -> dict[str, str]:
-    return {"all": f"{num_devices} device{'s' * (num_devices > 1)}", "one": "one device"}
+    one = "one core" if jax.devices()[0].platform == "cpu" else "one device"
+    return {"all": f"{num_devices} device{'s' * (num_devices > 1)}", "one": one}
 
 
 def _train_text(config: Config, repeats: int, found: Numbers) -> str:
@@ -269,7 +278,7 @@ def _train_text(config: Config, repeats: int, found: Numbers) -> str:
     title = paragraph(f"{_title(config)}; {size}{unroll}")
     spread = (
         f"Medians of {repeats} measurements of {found['updates']} updates made in turn "
-        "[lowest..highest]. Training makes them one after the other on a CPU, in one program on an "
-        "accelerator."
+        "[lowest..highest]. Training makes them in one program, but one after the other where "
+        "a convolution is learned on a CPU."
     )
     return f"{title}\n\n{table(rows)}\n\n{paragraph(spread)}"

@@ -207,7 +207,8 @@ def _as_text(settings: Settings, found: list[Numbers]) -> str:
     parts = []
     for name, cells in itertools.groupby(found, lambda cell: cell["planner"]):
         cells = list(cells)
-        parts.append(f"{name} on {settings.game}, network: {settings.network}, of random weights")
+        weights = "" if settings.network == "null" else ", of random weights"
+        parts.append(f"{name} on {settings.game}, network: {settings.network}{weights}")
         parts.append(table([["policy", "batch x N", *_SPEEDS], *map(_speeds, cells)]))
         parts.append(table([["policy", "batch x N", *_COSTS], *map(_costs, cells)]))
     return "\n\n".join([*parts, paragraph(_EXPLAIN.format(settings.repeats))])

@@ -85,7 +85,14 @@ def build_returns(config: Config) -> ReturnFn:
 def build_learner(
     planner: Planner, config: Config, mesh: jax.sharding.Mesh, scan_updates: bool | None = None
 ) -> Learner:
-    """The training loop of a run; see `LearnerConfig` for `scan_updates`."""
+    """The training loop of a run.
+
+    The updates of a round are one program (`scan_updates`) where that is faster: but on a CPU the
+    gradient of a convolution inside a loop is many times slower (`duozero bench train`).
+    """
+    if scan_updates is None:
+        on_cpu = mesh.devices.flat[0].platform == "cpu"
+        scan_updates = config.model.kind == "mlp" or not on_cpu
     play, learn = config.play, config.learn
     return make_learner(
         planner,

@@ -61,8 +61,7 @@ class LearnerConfig(NamedTuple):
         value_weight: of the value's loss.
         augment: learn from every symmetry that the game declares.
         reuse: self-play's searches go on from the tree before; `search` must be made for it.
-        scan_updates: make the updates of a round in one program; None does so where it is faster,
-            which is not on a CPU (a convolution's gradient in a loop is many times slower there).
+        scan_updates: make the updates of a round in one program.
     """
 
     num_games: int = 128
@@ -73,7 +72,7 @@ class LearnerConfig(NamedTuple):
     value_weight: float = 1.0
     augment: bool = True
     reuse: bool = False
-    scan_updates: bool | None = None
+    scan_updates: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,9 +204,7 @@ def make_learner(
         after, metrics = scan_updates(state.replace(games=None), num_updates)
         return after.replace(games=state.games), metrics
 
-    on_cpu = mesh.devices.flat[0].platform == "cpu"
-    scan = config.scan_updates if config.scan_updates is not None else not on_cpu
-    learn = learn_in_one if scan else learn_in_turn
+    learn = learn_in_one if config.scan_updates else learn_in_turn
     return Learner(lambda key: place(jax.jit(init)(key)), play, update_at_home, learn)
 
 

@@ -1,10 +1,12 @@
 """How long programs take: compiled apart from being run, and run strictly in turn."""
 
 import math
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -114,6 +116,27 @@ def machine() -> dict[str, Any]:
         "devices": len(jax.devices()),
         "jax": jax.__version__,
     }
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Holds every thread of this process on one core, where the system can (Linux).
+
+    The threads of one CPU device share its matrix products, and would use all cores.
+    """
+    before: dict[int, set[int]] = {}
+    for task in Path("/proc/self/task").glob("*") if hasattr(os, "sched_setaffinity") else ():
+        with suppress(OSError):  # A thread that has just ended.
+            before[int(task.name)] = os.sched_getaffinity(int(task.name))
+    try:
+        for thread, cores in before.items():
+            with suppress(OSError):
+                os.sched_setaffinity(thread, {min(cores)})
+        yield
+    finally:
+        for thread, cores in before.items():
+            with suppress(OSError):
+                os.sched_setaffinity(thread, cores)
 
 
 @contextmanager
