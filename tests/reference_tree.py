@@ -82,12 +82,27 @@ def puct(position: Position, actions: list[int]) -> int:
     return max(actions, key=score)
 
 
-def search(root: Position, step, num_simulations: int, legal_actions: list[int]) -> None:
+def ucb1(position: Position, actions: list[int]) -> int:
+    """The action to try: each once, then by the mean and the logarithm of all tries."""
+    total = sum(child.visits for child in position.children.values())
+
+    def score(action: int) -> float:
+        if action not in position.children:
+            return math.inf
+        tries = position.children[action].visits
+        return position.qvalue(action) + math.sqrt(2 * math.log(total) / tries)
+
+    return max(actions, key=score)
+
+
+def search(
+    root: Position, step, num_simulations: int, legal_actions: list[int], choose=puct
+) -> None:
     """Grows `root` in place; `step(state, action)` returns a new `Position`."""
     for _ in range(num_simulations):
         position, moves, actions = root, [], legal_actions
         while True:
-            action = puct(position, actions)
+            action = choose(position, actions)
             moves.append((position, action))
             if action not in position.children:
                 break

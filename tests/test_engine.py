@@ -66,6 +66,15 @@ def own_search(policy, num_simulations, max_depth=None, recurrent_fn=step_world)
         )
         return output.action, output.action_weights, output.tree.summary(), output.tree
 
+    def ucb1(params, key, root, invalid):
+        output = policies.visit_policy(
+            *(params, key, root, recurrent_fn),
+            score_fn=scores.ucb1_score,
+            invalid_actions=invalid,
+            **settings,
+        )
+        return output.action, output.action_weights, output.tree.summary(), output.tree
+
     def puct(params, key, root, invalid):
         key, _, search_key = jax.random.split(key, 3)
         logits = policies.mix_noise(root.prior_logits, jnp.zeros_like(root.prior_logits), 0.0)
@@ -79,7 +88,7 @@ def own_search(policy, num_simulations, max_depth=None, recurrent_fn=step_world)
         action = jax.random.categorical(key, jnp.log(output.action_weights))
         return action, output.action_weights, output.tree.summary(), output.tree
 
-    return gumbel if policy == "gumbel" else puct
+    return {"gumbel": gumbel, "puct": puct, "ucb1": ucb1}[policy]
 
 
 @functools.cache
@@ -115,12 +124,15 @@ def test_the_answers_are_those_of_mctx(policy, batch_size, num_simulations, max_
         assert not (invalid & (np.asarray(ours[2].visit_counts) > 0)).any()
 
 
-@pytest.mark.parametrize("chances", DISCOUNTS.values(), ids=DISCOUNTS)
-def test_puct_backs_up_what_a_tree_in_plain_python_does(chances):
-    params = world(11, *chances)
+@pytest.mark.parametrize(
+    ("policy", "chances"),
+    [*(("puct", name) for name in DISCOUNTS), ("ucb1", "mixed")],
+)
+def test_the_tree_is_that_of_plain_python(policy, chances):
+    params = world(11, *DISCOUNTS[chances])
     invalid = world_mask(7)
     root = world_root(params, np.arange(7))
-    *_, summary, _ = jitted("puct", 33)(params, jax.random.key(3), root, invalid)
+    *_, summary, _ = jitted(policy, 33)(params, jax.random.key(3), root, invalid)
 
     def position(state, reward=0.0, discount=0.0):
         logits, value = params["logits"][state].tolist(), float(params["value"][state])
@@ -134,7 +146,7 @@ def test_puct_backs_up_what_a_tree_in_plain_python_does(chances):
         root = position(game)
         legal = np.flatnonzero(~invalid[game]).tolist()
         root.logits = [x if a in legal else -1e9 for a, x in enumerate(root.logits)]
-        reference_tree.search(root, step, 33, legal)
+        reference_tree.search(root, step, 33, legal, getattr(reference_tree, policy))
         visits = [root.children[a].visits if a in root.children else 0 for a in range(NUM_ACTIONS)]
         assert visits == summary.visit_counts[game].tolist()
         assert root.value == pytest.approx(float(summary.value[game]), abs=1e-5)

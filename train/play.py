@@ -23,9 +23,13 @@ def execute(session: Session) -> int:
     opponent = session.opponent
     whose = "you move" if session.persons_turn else f"{opponent.name} moves"
     print(f"{session.game.id}: you against {opponent.name}; {whose} first. {HELP}")
+    compiled = opponent.plan is None
     while True:
         print(f"\n{picture(session.game, session.state)}\n")
         if not session.ended and not session.persons_turn:
+            if not compiled:
+                print(f"compiling the search of {opponent.name} ...", flush=True)
+                compiled = True
             action = session.answer()
             print(f"{opponent.name} plays {_write(session.game, action)}")
             session.play(action)
