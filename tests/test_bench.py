@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import mctx  # noqa: F401 - It uses keys again: see `conftest.py`.
 import numpy as np
 import pytest
-from duozero.train import bench, bench_run, cli, timing
-from duozero.train.bench_parts import null_model
+from duozero.train import cli
+from duozero.train.bench import base, runs, timing
+from duozero.train.bench.parts import null_model
 from jax.experimental.compilation_cache import compilation_cache
 
 TINY_RUN = (
@@ -130,8 +131,8 @@ def stopped(tell):
 def test_what_is_finished_survives_ctrl_c(tmp_path, capsys):
     path = tmp_path / "bench.json"
     cells = {"first": lambda tell: {"speed": timing.spread([1.0, 4.0, 2.0])}, "second": stopped}
-    benchmark = bench.Bench("toy", {}, cells, lambda found: f"{len(found)} found")
-    assert bench.execute(benchmark, path) == 130
+    benchmark = base.Bench("toy", {}, cells, lambda found: f"{len(found)} found")
+    assert base.execute(benchmark, path) == 130
     shown = capsys.readouterr()
     assert shown.out.endswith("\n1 found\n")
     assert shown.err == "  2/2 second: timing\n"
@@ -142,8 +143,8 @@ def test_what_is_finished_survives_ctrl_c(tmp_path, capsys):
 
 
 def test_ctrl_c_before_anything_is_finished_writes_nothing(tmp_path, capsys):
-    benchmark = bench.Bench("toy", {}, {"only": stopped}, str)
-    assert bench.execute(benchmark, tmp_path / "bench.json") == 130
+    benchmark = base.Bench("toy", {}, {"only": stopped}, str)
+    assert base.execute(benchmark, tmp_path / "bench.json") == 130
     assert len(capsys.readouterr().out.splitlines()) == 1
     assert not any(tmp_path.iterdir())
 
@@ -206,7 +207,7 @@ def test_numbers_are_short(number, text):
 
 def test_the_shares_of_the_parts_sum_to_one():
     seconds = {"all": 10.0, "one": 15.0, "null": 4.0, "network": 5.0, "rules": 1.0}
-    found = bench_run.shares(seconds)
+    found = runs.shares(seconds)
     assert found == {"network": 0.5, "rules": 0.1, "tree": 0.3, "the rest": pytest.approx(0.1)}
 
 

@@ -1,5 +1,5 @@
 """The command line. JAX is imported only once the arguments are understood."""
-# Hence the imports inside functions, here and in bench_flags.py alone.
+# Hence the imports inside functions, here and in bench/flags.py alone.
 
 import functools
 import os
@@ -10,7 +10,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from . import bench_flags, folder
+from . import folder
+from .bench import flags as bench
 from .config import Config, resolve
 from .flags import Parser, add_settings, given_settings, number
 from .overlay import overlay, read_toml, unknown
@@ -186,7 +187,7 @@ COMMANDS = {
     "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained run against another player"),
     "compare": (_compare, "GAME", "train both, let them meet, hold both against perfect play"),
     "play": (_play, "GAME", "play in the terminal against any player"),
-    "bench": (bench_flags.bench, bench_flags.NAMES, "time the search, self-play or training here"),
+    "bench": (bench.prepare, bench.NAMES, "time the search, self-play or training here"),
 }
 
 

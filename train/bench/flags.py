@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .config import resolve
-from .flags import Parser, add_settings, given_settings, number, one_of, several
-from .overlay import read_toml, unknown
-from .process import start_jax
+from ..config import resolve
+from ..flags import Parser, add_settings, given_settings, number, one_of, several
+from ..overlay import read_toml, unknown
+from ..process import start_jax
 
 Given = tuple[Namespace, Callable[[], Any]]
 """What was typed, and what makes a benchmark of it."""
@@ -17,7 +17,7 @@ PLANNERS = ("alphazero", "muzero")
 POLICIES = ("gumbel", "puct")
 
 
-def bench(parser: Parser, arguments: Sequence[str]) -> Callable[[], int]:
+def prepare(parser: Parser, arguments: Sequence[str]) -> Callable[[], int]:
     """Checks everything about a benchmark; what it returns runs it.
 
     Raises:
@@ -44,7 +44,7 @@ def bench(parser: Parser, arguments: Sequence[str]) -> Callable[[], int]:
     )
     given, prepare = read(parser, rest)
     start_jax()
-    from .bench import execute, refuse_file
+    from .base import execute, refuse_file
 
     path = None if given.json is None else Path(given.json)
     if path is not None:
@@ -68,14 +68,14 @@ def _search(parser: Parser, arguments: Sequence[str]) -> Given:
     given = parser.read(arguments)
 
     def prepare():
-        from . import bench_search
+        from . import searches
 
         planners = PLANNERS if given.planner == "both" else (given.planner,)
         policies = POLICIES if given.policy == "both" else (given.policy,)
-        settings = bench_search.Settings(
+        settings = searches.Settings(
             given.game, given.network, given.max_depth, given.repeats, given.seed
         )
-        return bench_search.prepare(settings, planners, policies, given.batch, given.simulations)
+        return searches.prepare(settings, planners, policies, given.batch, given.simulations)
 
     return given, prepare
 
@@ -90,9 +90,9 @@ def _run(parser: Parser, arguments: Sequence[str], name: str) -> Given:
     config = resolve(given.game, given.planner, file, given_settings(given))
 
     def prepare():
-        from . import bench_run
+        from . import runs
 
-        of = {"selfplay": bench_run.prepare_selfplay, "train": bench_run.prepare_train}
+        of = {"selfplay": runs.prepare_selfplay, "train": runs.prepare_train}
         return of[name](config, given.repeats)
 
     return given, prepare

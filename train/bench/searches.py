@@ -12,15 +12,15 @@ import jax.numpy as jnp
 import mctx
 import numpy as np
 
-from .. import planners
-from ..games import State, value_range
-from ..planners import Planner, engine, policies, scores
-from ..planners.rollout import random_action
-from ..planners.search import Engine, split
-from . import roster
-from .bench import Bench, Numbers, Tell, paragraph
-from .bench_parts import moves_only, network_named, roots_only
-from .report import table
+from ... import planners
+from ...games import State, value_range
+from ...planners import Planner, engine, policies, scores
+from ...planners.rollout import random_action
+from ...planners.search import Engine, split
+from .. import roster
+from ..report import table
+from .base import Bench, Numbers, Tell, paragraph
+from .parts import moves_only, network_named, roots_only
 from .timing import compiled, in_turn, rate, ratio, short, times
 
 Array = jax.Array

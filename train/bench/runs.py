@@ -11,16 +11,16 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from ..games import Game
-from ..models import Model
-from . import roster
-from .bench import Bench, Numbers, Tell, paragraph
-from .bench_parts import moves_only, null_model, roots_only, rules_only
-from .build import build_learner, build_mesh, build_model, build_planner, build_search
-from .config import Config
-from .memory import check_memory
-from .report import table
-from .selfplay import Exploration, Games, self_play, start
+from ...games import Game
+from ...models import Model
+from .. import roster
+from ..build import build_learner, build_mesh, build_model, build_planner, build_search
+from ..config import Config
+from ..memory import check_memory
+from ..report import table
+from ..selfplay import Exploration, Games, self_play, start
+from .base import Bench, Numbers, Tell, paragraph
+from .parts import moves_only, null_model, roots_only, rules_only
 from .timing import compiled, in_turn, on_one_core, rate, ratio, times
 
 Array = jax.Array

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from . import folder
+from .. import folder
 from .timing import Spread, machine, without_compilation_cache
 
 Numbers = dict[str, Any]

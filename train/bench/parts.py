@@ -6,11 +6,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..games import Game, State, value_range
-from ..models import Model, Network, Params, cnn, mlp, resnet, scalar
-from ..models.conv import RESNETS
-from ..models.heads import DISCOUNTS
-from .overlay import unknown
+from ...games import Game, State, value_range
+from ...models import Model, Network, Params, cnn, mlp, resnet, scalar
+from ...models.conv import RESNETS
+from ...models.heads import DISCOUNTS
+from ..overlay import unknown
 
 Array = jax.Array
 

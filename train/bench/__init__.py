@@ -1,0 +1,1 @@
+"""`duozero bench`: how fast the search, self-play and the updates are here."""
