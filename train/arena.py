@@ -14,6 +14,14 @@ from ..planners.tree import Tree
 from .players import Player
 
 
+def wilson(share: float, num: int) -> tuple[float, float]:
+    """95 % interval of a share among `num` independent trials (E. B. Wilson, 1927)."""
+    z = 1.959964
+    centre = (share + z * z / (2 * num)) / (1 + z * z / num)
+    half = z / (1 + z * z / num) * (share * (1 - share) / num + z * z / (4 * num * num)) ** 0.5
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
 class Score(NamedTuple):
     """Games won, drawn and lost by the first player of a match.
 
@@ -37,15 +45,12 @@ class Score(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of `mean` (E. B. Wilson, 1927).
+        """95 % interval of `mean`.
 
         Wilson's interval takes every game for a win or a loss, and distinct games for independent;
         draws and openings played from both seats only make the true one narrower.
         """
-        n, p, z = self.distinct or self.games, self.mean, 1.959964
-        centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
-        return max(0.0, centre - half), min(1.0, centre + half)
+        return wilson(self.mean, self.distinct or self.games)
 
     def __str__(self) -> str:
         """In percent."""

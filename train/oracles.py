@@ -135,12 +135,17 @@ class Judgement(NamedTuple):
 def moves_of(player: Player, solution: Solution, key: jax.Array, size: int = 1024) -> np.ndarray:
     """The player's move in every position, `[N]` int32; -1 where the game has ended."""
     where = solution.undecided
-    keys = np.asarray(jax.random.key_data(jax.random.split(key, len(where))))
     state = jax.tree.map(lambda x: x[where], solution.state)
     moves = np.full(len(solution.ended), -1, np.int32)
-    act = lambda x: player(jax.random.wrap_key_data(jnp.asarray(x.keys)), x.state)  # noqa: E731
-    moves[where] = _batched(act, _Keyed(state, keys), size)
+    moves[where] = moves_in(player, state, key, size)
     return moves
+
+
+def moves_in(player: Player, state: Any, key: jax.Array, size: int) -> np.ndarray:
+    """The player's move in each state of `[N, ...]`, `[N]` int32, asked in batches of `size`."""
+    keys = np.asarray(jax.random.key_data(jax.random.split(key, len(state.observation))))
+    act = lambda x: player(jax.random.wrap_key_data(jnp.asarray(x.keys)), x.state)  # noqa: E731
+    return _batched(act, _Keyed(jax.tree.map(np.asarray, state), keys), size)
 
 
 class _Keyed(NamedTuple):
