@@ -126,7 +126,7 @@ WRONG = {
     "evaluate run --against network:none": "there is no run folder none",
     "play": "the following arguments are required: GAME",
     "play chess": "unknown game 'chess'",
-    "play connect_four --against perfect": "no perfect player of connect_four",
+    "play gomoku_6x6_4 --against perfect": "no perfect player of gomoku_6x6_4",
     "play race_to_6_2 --against run": "plays race_to_5_2, not race_to_6_2",
     "play race_to_5_2 --first --second": "not allowed with",
 }

@@ -1,17 +1,21 @@
 """A trained run against another player, and against perfect play."""
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jax
 
-from . import roster
+from ..games.connect_four import ConnectFour
+from . import connect_four_positions, losing_moves, roster
 from .arena import match
+from .connect_four_oracle import Position, Solver
 from .measure import judged
 from .oracles import Judgement
 from .players import Player
-from .progress import Silent, for_terminal
+from .progress import Report, Silent, for_terminal
 from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, table
 
 
@@ -20,16 +24,20 @@ class Evaluation:
     """A match to be played.
 
     Attributes:
+        directory: of the run.
         trained: the run.
         opponent: the other player.
         num_openings, opening_plies, seed: of the match.
+        positions: of Connect Four, with their true scores, where the run folder holds some.
     """
 
+    directory: Path
     trained: roster.Trained
     opponent: Player
     num_openings: int
     opening_plies: int
     seed: int
+    positions: list[Position] | None
 
 
 def prepare(
@@ -51,7 +59,10 @@ def prepare(
     if game.num_players != 2:
         raise ValueError(f"{trained.config.game} is not for two players, so there is no match")
     opponent = roster.player(against, trained.config.game, simulations, num_openings)
-    return Evaluation(trained, opponent, num_openings, opening_plies, seed)
+    known = isinstance(game, ConnectFour)
+    positions = connect_four_positions.read(game, directory) if known else None
+    sizes = (num_openings, opening_plies, seed)
+    return Evaluation(directory, trained, opponent, *sizes, positions)
 
 
 def execute(evaluation: Evaluation, as_json: bool = False) -> int:
@@ -60,18 +71,14 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     key = jax.random.key(evaluation.seed)
     sizes = (evaluation.num_openings, evaluation.opening_plies)
     report = Silent() if as_json else for_terminal()
+    plays = _connect_four(evaluation, report)
     with report.phase(f"compiling and playing against {evaluation.opponent.name}"):
         score = match(trained.agent.game, trained.searching, evaluation.opponent, key, *sizes)
-    solution = roster.solution_of(config.game)
-    judgements: dict[str, list[Judgement]] = {}
-    if solution is not None:
-        for how, player in (("network alone", trained.network), ("with search", trained.searching)):
-            judgement = judged(player, solution, evaluation.seed, evaluation.num_openings)
-            judgements[how] = [judgement]
+    judgements = _judgements(evaluation)
     if as_json:
         numbers = score._asdict() | {"mean": score.mean, "interval": score.interval}
-        more = {how.replace(" ", "_"): j[0]._asdict() for how, j in judgements.items()}
-        print(json.dumps({"score": numbers} | more))
+        more: dict[str, Any] = {h.replace(" ", "_"): j[0]._asdict() for h, j in judgements.items()}
+        print(json.dumps({"score": numbers} | more | losing_moves.numbers(plays)))
         return 0
     rows = [
         ["", f"{config.planner}, {config.search.num_simulations} simulations a move"],
@@ -79,10 +86,60 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
         ["rounds of training", f"{trained.num_rounds:,}"],
         [f"against {evaluation.opponent.name}", str(score)],
         *judgement_rows(judgements),
+        *losing_moves.opening_rows(plays),
     ]
     print(table(rows))
     where = {"openings": sizes[0], "plies": sizes[1]}
     print("\n" + EXPLAIN_SCORES.format(games=score.games, distinct=score.distinct, **where))
+    solution = roster.solution_of(config.game)
     if solution is not None:
         print("\n" + EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided)))
+    if any(found.losses for found in plays.values()):
+        path = evaluation.directory / connect_four_positions.NAME
+        print(f"\n{table(losing_moves.rows(plays))}\n\n{losing_moves.EXPLAIN.format(path=path)}")
     return 0
+
+
+def _players(evaluation: Evaluation) -> dict[str, Player]:
+    trained = evaluation.trained
+    return {"network alone": trained.network, "with search": trained.searching}
+
+
+def _judgements(evaluation: Evaluation) -> dict[str, list[Judgement]]:
+    """How both players compare with the solution of the game, where there is one."""
+    solution = roster.solution_of(evaluation.trained.config.game)
+    if solution is None:
+        return {}
+    sizes = (evaluation.seed, evaluation.num_openings)
+    return {how: [judged(who, solution, *sizes)] for how, who in _players(evaluation).items()}
+
+
+def _connect_four(evaluation: Evaluation, report: Report) -> dict[str, losing_moves.Play]:
+    """What both players do in positions of Connect Four; nothing in other games."""
+    game, positions = evaluation.trained.agent.game, evaluation.positions
+    if not isinstance(game, ConnectFour):
+        return {}
+    if positions is None:
+        positions = _solved(game, evaluation.directory, report)
+    sizes = (evaluation.seed, evaluation.num_openings)
+    with report.phase("compiling and judging moves"):
+        return {
+            how: losing_moves.play(who, game, positions, *sizes)
+            for how, who in _players(evaluation).items()
+        }
+
+
+def _solved(game: ConnectFour, directory: Path, report: Report) -> list[Position]:
+    """Positions with their true scores, kept in the run folder; says what stands in the way."""
+    try:
+        solver = Solver()
+    except ValueError as error:
+        print(f"duozero: losing moves are not counted: {error}", file=sys.stderr)
+        return []
+    with report.phase("solving positions, once"):
+        positions = connect_four_positions.sample(game, solver)
+    try:
+        connect_four_positions.write(directory, positions, solver.name)
+    except OSError as error:
+        print(f"duozero: the positions are not kept: {error}", file=sys.stderr)
+    return positions

@@ -13,7 +13,7 @@ from ..games.connect_four import ConnectFour
 from ..games.gomoku import Gomoku
 from ..models import Params
 from ..planners import Planner, rollout
-from . import checkpoint, players
+from . import checkpoint, connect_four_oracle, players
 from .agent import Agent, make_agent, mcts, named
 from .config import Config
 from .folder import identity, stored_config
@@ -160,13 +160,7 @@ def player(
         check_search(rollout(rules), num_simulations, num_games)
         return mcts(rules, num_simulations)
     if spec == "perfect":
-        solution = solution_of(game)
-        if solution is None:
-            raise ValueError(
-                f"no perfect player of {game}: only games of at most {MAX_SOLVED:,} positions "
-                "(tic_tac_toe, small races) are solved exactly"
-            )
-        return players.perfect_player(solution)
+        return _perfect_player(game)
     alone = spec.startswith("network:")
     directory = Path(spec.removeprefix("network:"))
     if not alone and not directory.exists():
@@ -175,6 +169,21 @@ def player(
     if trained.config.game != game:
         raise ValueError(f"{directory} plays {trained.config.game}, not {game}")
     return named(trained.network if alone else trained.searching, spec)
+
+
+def _perfect_player(game: str) -> Player:
+    if isinstance(game_named(game), ConnectFour):
+        try:
+            return connect_four_oracle.perfect_player()
+        except ValueError as error:
+            raise ValueError(f"no perfect player of {game}: {error}") from None
+    solution = solution_of(game)
+    if solution is None:
+        raise ValueError(
+            f"no perfect player of {game}: only games of at most {MAX_SOLVED:,} positions "
+            "(tic_tac_toe, small races) are solved exactly, and connect_four with an optional extra"
+        )
+    return players.perfect_player(solution)
 
 
 def _simulations(spec: str) -> int:
