@@ -59,7 +59,8 @@ def gumbel_policy(
         qtransform: weighs values against logits.
     """
     chex.assert_equal_shape([gumbel, root.prior_logits])
-    table = jnp.asarray(halving_table(max_num_considered_actions, num_simulations))
+    num_considered = min(max_num_considered_actions, gumbel.shape[1])
+    table = jnp.asarray(halving_table(num_considered, num_simulations))
     earlier = jnp.zeros(gumbel.shape) if kept is None else kept.root.visit_counts
     tree = search(
         *(params, key, root, recurrent_fn, num_simulations),

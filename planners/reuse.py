@@ -60,9 +60,17 @@ def below_position(
     Positions are compared as they are, so that moves of an opponent, a take-back or a fresh game
     in the same place of the batch need not be told: a position that is not in the tree starts
     from nothing.
+
+    Raises:
+        ValueError: if the tree is of another game, planner or number of games.
     """
-    leaves = (position_fn(tree.embeddings), state.replace(observation=None))
-    rows, here = (jax.tree.leaves(x) for x in leaves)
+    rows, shape = jax.tree.flatten(position_fn(tree.embeddings))
+    here, same_shape = jax.tree.flatten(state.replace(observation=None))
+    if shape != same_shape or [x.shape[1:] for x in rows] != [x.shape for x in here]:
+        raise ValueError(
+            "a tree of other games than are to be searched: as many games are needed, of one kind, "
+            "in the same places of the batch"
+        )
     equal = [
         (row == now[None]).reshape(*tree.visits.shape, -1).all(axis=-1)
         for row, now in zip(rows, here, strict=True)

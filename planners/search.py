@@ -7,7 +7,7 @@ All run on our engine; Gumbel and PUCT on mctx as well, as the reference.
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import jax
 import jax.numpy as jnp
@@ -88,12 +88,14 @@ def gumbel(
             is in the tree (with a learned model that turns noise into certainty wherever all
             moves are equal), "none" leaves them.
         max_depth: deepest node; None for no limit.
-        reuse: go on from the tree of the search before; sequential halving counts new visits only.
+        reuse: go on from the tree of the search before, made with the same settings; sequential
+            halving counts new visits only.
         engine: "mctx" draws its noise per batch, from the first key.
 
     Raises:
-        ValueError: for `reuse` with a planner or an engine that cannot.
+        ValueError: for what is not allowed, and `reuse` with a planner or an engine that cannot.
     """
+    _check(num_simulations, max_depth, normalize=normalize, engine=engine)
     recall = _recall(planner, num_simulations, reuse, engine)
     low, high = value_range(planner.game) if normalize == "range" else (0.0, 1.0)
     # A shift of all values changes no score, so scaling them by the range is enough for both.
@@ -157,12 +159,13 @@ def puct(
             node's value and its children's; "none" leaves them. An unvisited move counts as its
             node does so far, for "minmax" as the worst, for "none" as 0.
         max_depth: deepest node; None for no limit.
-        reuse: go on from the tree of the search before.
+        reuse: go on from the tree of the search before, made with the same settings.
         engine: "mctx" breaks ties at random.
 
     Raises:
-        ValueError: for `reuse` with a planner or an engine that cannot.
+        ValueError: for what is not allowed, and `reuse` with a planner or an engine that cannot.
     """
+    _check(num_simulations, max_depth, normalize=normalize, engine=engine)
     qtransform = _qtransform(planner, normalize)
     score_fn = functools.partial(scores.puct_score, c_init=c_puct, qtransform=qtransform)
     policy = functools.partial(policies.visit_policy, score_fn=score_fn)
@@ -194,8 +197,9 @@ def uct(
         normalize, max_depth, reuse: as for `puct`.
 
     Raises:
-        ValueError: for `reuse` with a planner that cannot.
+        ValueError: for what is not allowed, and `reuse` with a planner that cannot.
     """
+    _check(num_simulations, max_depth, normalize=normalize)
     score_fn = functools.partial(
         scores.ucb1_score, c=c_uct, qtransform=_qtransform(planner, normalize)
     )
@@ -263,6 +267,17 @@ def _by_visits(
         return _plan(action, output.action_weights, output.tree, root)
 
     return search
+
+
+def _check(num_simulations: int, max_depth: int | None, **chosen: str) -> None:
+    """Refuses what no search can do; JAX would say so late, or not at all."""
+    for name, value in {"num_simulations": num_simulations, "max_depth": max_depth}.items():
+        if value is not None and value < 1:
+            raise ValueError(f"{name}={value}; it must be at least 1")
+    for name, kind in {"normalize": Normalize, "engine": Engine}.items():
+        if name in chosen and chosen[name] not in get_args(kind):
+            allowed = ", ".join(get_args(kind))
+            raise ValueError(f"{name}={chosen[name]!r}; allowed: {allowed}")
 
 
 def _recall(

@@ -103,6 +103,7 @@ WRONG = {
     "bench search --json results": "is a directory",
     "bench selfplay --game tic_tac_to": "did you mean 'tic_tac_toe'?",
     "bench selfplay --planner both": "allowed: alphazero, muzero",
+    "bench selfplay --learn.replay-moves 2000000000": "GiB are available",
     "bench train --learn.batch-size 0": "must be greater than 0",
     "bench train --learn.replay-moves 2000000000": "GiB are available",
 }

@@ -1,5 +1,7 @@
 """Both planners and both searches, on positions of which the answer is known."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -220,3 +222,18 @@ def test_every_planner_searches_every_board(name):
             )
             assert plan.action.shape == plan.search_value.shape == (3,)
             assert plan.action_weights.shape == (3, game.num_actions)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"normalize": "rang"}, "normalize='rang'; allowed: range, minmax, none"),
+        ({"engine": "mtcx"}, "engine='mtcx'; allowed: duozero, mctx"),
+        ({"num_simulations": 0}, "num_simulations=0; it must be at least 1"),
+        ({"max_depth": 0}, "max_depth=0; it must be at least 1"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_when_it_is_made(tic_tac_toe, settings, message):
+    for make_search in (gumbel, puct):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            make_search(planners.rollout(tic_tac_toe), **settings)

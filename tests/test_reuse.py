@@ -183,3 +183,12 @@ def test_in_a_match_each_game_goes_on_from_its_own_tree():
     assert (first == 1).all()  # From either seat there was nothing before.
     # Then its own move and a reply that may be any of eight, of which the better were searched.
     assert (later > 1).mean() > 0.5
+
+
+def test_a_tree_of_other_games_is_refused():
+    search, planner = search_of("gumbel")
+    params = jax.eval_shape(planner.init, jax.random.key(0))
+    shapes = lambda number: jax.eval_shape(jax.vmap(GAME.init), keys(number))  # noqa: E731
+    tree = jax.eval_shape(search, params, keys(2), shapes(2), None).tree
+    with pytest.raises(ValueError, match="a tree of other games"):
+        jax.eval_shape(search, params, keys(1), shapes(1), tree)

@@ -34,6 +34,8 @@ def start_jax() -> None:
         # A program compiled for one processor may not run on another that shares the home.
         folder = Path(folder) / platform.node()
         folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            return
         jax.config.update("jax_compilation_cache_dir", str(folder))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
         jax.config.update("jax_compilation_cache_max_size", MOST_BYTES)

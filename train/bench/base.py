@@ -47,6 +47,8 @@ def refuse_file(path: Path) -> None:
     """
     if path.is_dir():
         raise ValueError(f"--json {path} is a directory; a file is needed, {path / 'bench.json'}")
+    if path.exists() and not path.is_file() or path.is_symlink():
+        raise ValueError(f"--json {path} is no plain file, and would be replaced by one")
     if not path.parent.is_dir():
         nearest = next(above for above in path.parents if above.is_dir())
         missing = path.relative_to(nearest).parts[0]

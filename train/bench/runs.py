@@ -39,8 +39,8 @@ def prepare_selfplay(config: Config, repeats: int) -> Bench:
     game = roster.game_named(config.game)
     model = build_model(game, config.model)
     planner = build_planner(game, model, config)
-    num_nodes = config.search.num_simulations * (2 if config.search.reuse else 1)
-    roster.check_search(planner, num_nodes, config.play.num_games)
+    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
+    check_memory(planner, build_learner(planner, config, mesh), config)
     measure = functools.partial(_measure_selfplay, config, game, model, repeats)
     return _bench("selfplay", config, repeats, measure, _selfplay_text)
 
