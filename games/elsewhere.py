@@ -98,7 +98,7 @@ def from_pgx(name: str, known: Sequence[str]) -> Game:
     raise ValueError(
         f"unknown game {name!r}{hint} known: {', '.join(known)}; "
         "of any size: gomoku_WxH_N, race_to_T_M; your own: package.module:Class"
-        f"; the ids of pgx{'' if environments else ' (not installed)'}"
+        f"; the ids of pgx{'' if environments else ' (not installed: pip install pgx)'}"
     )
 
 

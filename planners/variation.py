@@ -42,8 +42,11 @@ class Move(NamedTuple):
         return abs(self.discount) < 0.5
 
 
-def principal_variation(tree: Tree | None, index: int) -> list[Move]:
+def principal_variation(tree: Tree | None, index: int, first: int | None = None) -> list[Move]:
     """The most visited moves of game `index`, from the root to the last one that was tried.
+
+    `first`, where it was tried, is the action to begin with: the plan's, say, which by Gumbel need
+    not be the most visited.
 
     Of equally visited moves the one that is worth more to its player is taken, then the first: a
     Gumbel search often ends with two finalists of equal visits. The line stops where the game
@@ -52,7 +55,7 @@ def principal_variation(tree: Tree | None, index: int) -> list[Move]:
     one = of_game(tree, index)
     line, move = [], root_move(one)
     while tried := moves_after(one, move):
-        move = tried[0]
+        move = next((m for m in tried if not line and m.action == first), tried[0])
         line.append(move)
     return line
 

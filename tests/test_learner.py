@@ -157,6 +157,7 @@ def test_what_is_in_the_replay_is_learned(untaught):
     assert np.mean(losses[-10:]) < 0.8
 
 
+@pytest.mark.slow
 def test_updates_in_one_program_are_those_made_in_turn(tic_tac_toe, tiny):
     planner = planners.muzero(tic_tac_toe, tiny, num_unroll_steps=2)
     ends = []

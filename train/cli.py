@@ -162,10 +162,12 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
 
 def _play(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("game", metavar="GAME", help="see `duozero games`")
-    parser.add_argument("--against", metavar="PLAYER", default="mcts:400", help=PLAYERS)
+    parser.add_argument(
+        "--against", metavar="PLAYER", default="mcts:400", help=f"{PLAYERS} [mcts:400]"
+    )
     who = parser.add_mutually_exclusive_group()
-    who.add_argument("--first", action="store_true", help="you move first")
-    who.add_argument("--second", action="store_true", help="you move second")
+    who.add_argument("--first", action="store_true", help="you move first [by chance]")
+    who.add_argument("--second", action="store_true", help="you move second [by chance]")
     parser.add_argument("--simulations", **SIMULATIONS)
     parser.add_argument("--reuse", **REUSE)
     parser.add_argument(

@@ -1,5 +1,6 @@
 """A trained run against another player, and against perfect play."""
 
+import dataclasses
 import json
 import sys
 from dataclasses import dataclass
@@ -78,10 +79,12 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     if as_json:
         numbers = score._asdict() | {"mean": score.mean, "interval": score.interval}
         more: dict[str, Any] = {h.replace(" ", "_"): j[0]._asdict() for h, j in judgements.items()}
+        more |= {"search": dataclasses.asdict(config.search)}
         print(json.dumps({"score": numbers} | more | losing_moves.numbers(plays)))
         return 0
+    kept = ", its tree kept" if config.search.reuse else ""
     rows = [
-        ["", f"{config.planner}, {config.search.num_simulations} simulations a move"],
+        ["", f"{config.planner}, {config.search.num_simulations} simulations a move{kept}"],
         ["game", config.game],
         ["rounds of training", f"{trained.num_rounds:,}"],
         [f"against {evaluation.opponent.name}", str(score)],

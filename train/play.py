@@ -104,11 +104,14 @@ def hint(session: Session) -> str:
         chosen = "<- its choice" if action == found.action else ""
         move = _write(session.game, int(action))
         rows.append([move, str(visits), value, f"{found.prior[action]:.0%}", chosen])
-    line = line_text(session.game, principal_variation(plan.tree, 0)[:6]) if plan.tree else "-"
+    line = "-"
+    if plan.tree is not None:
+        variation = principal_variation(plan.tree, 0, first=int(found.action))
+        line = line_text(session.game, variation[:6])
     return (
         f"{advisor.name} thinks you {_in_words(float(found.search_value))} "
         f"({found.search_value:+.2f}, where +1 is a win for you and -1 a loss)\n{table(rows)}\n"
-        f"the line most visited: {line}"
+        f"it expects: {line}"
     )
 
 
