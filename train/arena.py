@@ -61,6 +61,11 @@ class Score(NamedTuple):
         )
 
 
+def match_key(seed: int) -> jax.Array:
+    """Of the matches that belong to a seed: `compare` and `evaluate` play the same openings."""
+    return jax.random.fold_in(jax.random.key(seed), 3)
+
+
 def match(
     game: Game,
     first: Player,

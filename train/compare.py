@@ -11,7 +11,7 @@ import jax
 
 from . import folder, roster, run
 from .agent import named
-from .arena import Score, match
+from .arena import Score, match, match_key
 from .config import Config, differences
 from .measure import judged
 from .oracles import Judgement
@@ -123,7 +123,7 @@ def _measure(comparison: Comparison, outcome: Outcome, report: Report) -> None:
         return result
 
     def meet(first: Player, second: Player) -> Score:
-        key = jax.random.fold_in(jax.random.key(config.seed), 3)
+        key = match_key(config.seed)
         return match(game, first, second, key, comparison.num_openings, comparison.opening_plies)
 
     if solution is not None:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
-
 from ..games.connect_four import ConnectFour
 from . import connect_four_positions, losing_moves, roster
-from .arena import match
+from .arena import match, match_key
 from .connect_four_oracle import Position, Solver
 from .measure import judged
 from .oracles import Judgement
@@ -69,7 +67,7 @@ def prepare(
 def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     """Plays, and prints the score and, where the game is solved, how good every move is."""
     trained, config = evaluation.trained, evaluation.trained.config
-    key = jax.random.key(evaluation.seed)
+    key = match_key(evaluation.seed)
     sizes = (evaluation.num_openings, evaluation.opening_plies)
     report = Silent() if as_json else for_terminal()
     plays = _connect_four(evaluation, report)
