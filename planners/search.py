@@ -15,8 +15,9 @@ import mctx
 
 from ..games.base import value_range
 from ..models.base import Params
-from . import policies, scores
+from . import policies, reference, scores
 from .base import Planner, mask_logits
+from .draws import legal_dirichlet, sample_action, split
 from .reuse import below_position
 from .tree import Tree
 
@@ -116,20 +117,18 @@ def gumbel(
         }
         where = (params, search_keys[0], root, planner.recurrent_fn)
         if engine == "mctx":
-            qtransform = functools.partial(mctx.qtransform_completed_by_mix_value, **settings)
-            output = mctx.gumbel_muzero_policy(
-                *where, qtransform=qtransform, gumbel_scale=scale, **common
+            output = reference.gumbel_policy(
+                *where, gumbel_scale=scale, settings=settings, **common
             )
-            return _plan(output.action, output.action_weights, output.search_tree, root)
-        noise = jax.vmap(lambda key: jax.random.gumbel(key, root.prior_logits.shape[1:]))(keys)
-        qtransform = functools.partial(scores.completed_by_mix_value, **settings)
-        output = policies.gumbel_policy(
-            *where,
-            gumbel=scale * noise,
-            qtransform=qtransform,
-            **common,
-            **recall(tree, state),
-        )
+        else:
+            draw = jax.vmap(lambda key: jax.random.gumbel(key, root.prior_logits.shape[1:]))
+            output = policies.gumbel_policy(
+                *where,
+                gumbel=scale * draw(keys),
+                qtransform=functools.partial(scores.completed_by_mix_value, **settings),
+                **common,
+                **recall(tree, state),
+            )
         return _plan(output.action, output.action_weights, output.tree, root)
 
     return search
@@ -171,7 +170,7 @@ def puct(
     policy = functools.partial(policies.visit_policy, score_fn=score_fn)
     if engine == "mctx":
         policy = functools.partial(
-            _mctx_puct, qtransform=_mctx_qtransform(planner, normalize), pb_c_init=c_puct
+            reference.puct_policy, planner=planner, normalize=normalize, pb_c_init=c_puct
         )
     recall = _recall(planner, num_simulations, reuse, engine)
     noise = (dirichlet_fraction, dirichlet_alpha)
@@ -206,33 +205,6 @@ def uct(
     policy = functools.partial(policies.visit_policy, score_fn=score_fn)
     recall = _recall(planner, num_simulations, reuse)
     return _by_visits(planner, num_simulations, policy, max_depth, recall)
-
-
-def legal_dirichlet(keys: Array, alpha: float, legal_action_mask: Array) -> Array:
-    """Dirichlet noise `[B, A]` over the legal actions of each game; 0 on the others."""
-
-    def draw(key, legal):
-        # In logarithms: with a small alpha the numbers themselves may all round to zero.
-        weights = jax.random.loggamma(key, alpha, legal.shape)
-        return jax.nn.softmax(jnp.where(legal, weights, -jnp.inf))
-
-    return jax.vmap(draw)(keys, legal_action_mask)
-
-
-def sample_action(keys: Array, action_weights: Array, temperature: Array | float) -> Array:
-    """Draws `[B]` actions by `action_weights ** (1 / temperature)`; at 0 the largest, the first
-    of equals."""
-    temperature = jnp.broadcast_to(temperature, keys.shape)[:, None]
-    tiny = jnp.finfo(action_weights.dtype).tiny
-    logits = jnp.where(action_weights > 0, jnp.log(jnp.maximum(action_weights, tiny)), -jnp.inf)
-    drawn = jax.vmap(jax.random.categorical)(keys, logits / jnp.maximum(temperature, 1e-3))
-    best = jnp.argmax(action_weights, axis=-1)
-    return jnp.where(temperature[:, 0] > 0, drawn, best).astype(jnp.int32)
-
-
-def split(keys: Array, num: int = 2) -> tuple[Array, ...]:
-    """`num` independent keys from each of `keys [B]`, as `num` times `[B]`."""
-    return jax.vmap(lambda key: tuple(jax.random.split(key, num)))(keys)
 
 
 Recall = Callable[[Tree | None, Any], dict[str, Any]]
@@ -316,22 +288,3 @@ def _qtransform(planner: Planner, normalize: Normalize) -> scores.QTransform:
         limits = value_range(planner.game)
         return functools.partial(scores.by_range, value_range=limits, fill_fn=scores.node_value)
     return {"minmax": scores.by_parent_and_siblings, "none": scores.raw_qvalues}[normalize]
-
-
-def _mctx_qtransform(planner: Planner, normalize: Normalize) -> Callable[..., Array]:
-    if normalize == "range":
-        return functools.partial(_mctx_by_range, value_range=value_range(planner.game))
-    by_extremes = mctx.qtransform_by_parent_and_siblings
-    return {"minmax": by_extremes, "none": lambda tree, node: tree.qvalues(node)}[normalize]
-
-
-def _mctx_by_range(tree: mctx.Tree, node: Array, value_range: tuple[float, float]) -> Array:
-    low, high = value_range
-    visited = tree.children_visits[node] > 0
-    q = jnp.where(visited, tree.qvalues(node), tree.node_values[node])
-    return (q - low) / (high - low)
-
-
-def _mctx_puct(*where: Any, **settings: Any) -> policies.PolicyOutput:
-    output = mctx.muzero_policy(*where, dirichlet_fraction=0.0, **settings)
-    return policies.PolicyOutput(output.action, output.action_weights, output.search_tree)

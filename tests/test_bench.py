@@ -10,7 +10,7 @@ import mctx  # noqa: F401 - It uses keys again: see `conftest.py`.
 import numpy as np
 import pytest
 from duozero.train import cli
-from duozero.train.bench import base, runs, timing
+from duozero.train.bench import base, selfplay, timing
 from duozero.train.bench.parts import null_model
 from jax.experimental.compilation_cache import compilation_cache
 
@@ -208,7 +208,7 @@ def test_numbers_are_short(number, text):
 
 def test_the_shares_of_the_parts_sum_to_one():
     seconds = {"all": 10.0, "one": 15.0, "null": 4.0, "network": 5.0, "rules": 1.0}
-    found = runs.shares(seconds)
+    found = selfplay.shares(seconds)
     assert found == {"network": 0.5, "rules": 0.1, "tree": 0.3, "the rest": pytest.approx(0.1)}
 
 

@@ -198,3 +198,15 @@ def test_what_cannot_be_drawn_is_refused():
         svg(LINES, grown(ROOT), 0, max_depth=0)
     with pytest.raises(ValueError, match="no tree"):
         principal_variation(None, 0)
+
+
+def test_a_line_may_begin_with_another_move_than_the_most_visited():
+    tree = grown(
+        ROOT, (0, 0, 6, 0.0, 0.0, -1.0), (0, 3, 3, 0.0, 0.0, -1.0), (2, 5, 2, 0.0, 0.0, -1.0)
+    )
+    lines = {first: principal_variation(tree, 0, first) for first in (None, 3, 7)}
+    assert {first: [move.action for move in line] for first, line in lines.items()} == {
+        None: [0],
+        3: [3, 5],
+        7: [0],  # It was not tried.
+    }

@@ -10,7 +10,7 @@ from duozero import planners
 from duozero.games import make
 from duozero.models import mlp
 from duozero.planners import gumbel, puct
-from duozero.planners.search import legal_dirichlet, sample_action
+from duozero.planners.draws import legal_dirichlet, sample_action
 from duozero.train.players import mcts_player
 from toys import at, exact, keys
 

@@ -74,6 +74,12 @@ def build_optimizer(config: Config) -> optax.GradientTransformation:
     )
 
 
+def build_exploration(config: Config) -> Exploration:
+    """How a run's self-play leaves the beaten path."""
+    play = config.play
+    return Exploration(play.opening_plies, play.random_moves, play.temperature_plies)
+
+
 def build_returns(config: Config) -> ReturnFn:
     """The value targets of a run."""
     learn = config.learn
@@ -99,7 +105,7 @@ def build_learner(
         build_search(planner, config.search, explore=True),
         build_optimizer(config),
         build_returns(config),
-        Exploration(play.opening_plies, play.random_moves, play.temperature_plies),
+        build_exploration(config),
         LearnerConfig(
             num_games=play.num_games,
             num_moves=play.num_moves,

@@ -63,6 +63,11 @@ class SearchConfig:
     dirichlet_alpha: float = 0.3
     """Concentration of that noise over the legal moves (puct)."""
 
+    @property
+    def num_nodes(self) -> int:
+        """Of a tree besides its root: those that a search adds, and those it may have kept."""
+        return self.num_simulations * (2 if self.reuse else 1)
+
 
 @dataclass(frozen=True)
 class PlayConfig:

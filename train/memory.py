@@ -24,11 +24,9 @@ def check_memory(planner: Planner, learner: Learner, config: Config) -> None:
     try:
         params = jax.eval_shape(planner.init, key)
         refuse_beyond_memory(4 * num_bytes(params), "a network")  # Adam keeps two more, the average
-        num_nodes = search.num_simulations * (2 if search.reuse else 1)
-        tree = tree_bytes(planner, params, play.num_games, num_nodes)
-        table = 4 * (search.max_num_considered_actions + 1) * search.num_simulations
-        refuse_beyond_memory(tree + table, "a search tree")
-        matches = tree_bytes(planner, params, evaluate.num_openings, num_nodes)
+        tree = tree_bytes(planner, params, play.num_games, search.num_nodes)
+        refuse_beyond_memory(tree, "a search tree")
+        matches = tree_bytes(planner, params, evaluate.num_openings, search.num_nodes)
         playouts = rollout(planner.game)
         refuse_beyond_memory(
             max(
@@ -51,14 +49,14 @@ def _observation(planner: Planner):
     return jax.eval_shape(planner.game.init, jax.eval_shape(lambda: jax.random.key(0))).observation
 
 
-def tree_bytes(planner: Planner, params: Any, num_games: int, num_simulations: int) -> int:
+def tree_bytes(planner: Planner, params: Any, num_games: int, num_nodes: int) -> int:
     """An estimate of what a search of `num_games` at once keeps in its tree."""
     key = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), 1))
     state = jax.eval_shape(jax.vmap(planner.game.init), key)
     embedding = jax.eval_shape(planner.root_fn, params, key, state).embedding
     # Per action: a child, its prior, visits, value, reward and discount.
     node = num_bytes(embedding) + 24 * planner.game.num_actions + 32
-    return node * num_games * (num_simulations + 1)
+    return node * num_games * (num_nodes + 1)
 
 
 def num_bytes(tree: Any) -> int:

@@ -1,4 +1,4 @@
-"""What the command line, and only it, does to its process: devices and Ctrl-C."""
+"""What the command line, and only it, does to its process: devices, compiled programs, Ctrl-C."""
 
 import os
 import platform

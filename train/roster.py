@@ -116,8 +116,7 @@ def load(
     config = check(dataclasses.replace(config, search=search))
     agent = make_agent(game_named(config.game), config)
     like = _shapes(agent.planner)
-    num_nodes = config.search.num_simulations * (2 if config.search.reuse else 1)
-    check_search(agent.planner, num_nodes, num_games)
+    check_search(agent.planner, config.search.num_nodes, num_games)
     params = checkpoint.restore(directory, "player", like, identity(stored_config(directory)))
     return Trained(config, agent, params, checkpoint.latest(directory))
 

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from .. import folder
+from ..config import Config
 from .timing import Spread, machine, without_compilation_cache
 
 Numbers = dict[str, Any]
@@ -107,6 +108,27 @@ def _progress() -> Iterator[Tell]:
         return
     with Console(stderr=True).status("") as status:
         yield lambda what: status.update(escape(what))
+
+
+def of_run(
+    name: str,
+    config: Config,
+    repeats: int,
+    measure: Callable[[Tell], Numbers],
+    as_text: Callable[[Config, int, Numbers], str],
+) -> Bench:
+    """A benchmark of one cell, with the settings of a run."""
+    return Bench(
+        name,
+        {"repeats": repeats, **asdict(config)},
+        {f"{config.planner}, {config.game}": measure},
+        lambda found: as_text(config, repeats, found[0]),
+    )
+
+
+def run_title(config: Config) -> str:
+    """What runs, above a table."""
+    return f"{config.planner} on {config.game}, network: {config.model.kind}, untrained"
 
 
 def paragraph(text: str) -> str:

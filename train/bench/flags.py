@@ -90,10 +90,10 @@ def _run(parser: Parser, arguments: Sequence[str], name: str) -> Given:
     config = resolve(given.game, given.planner, file, given_settings(given))
 
     def prepare():
-        from . import runs
+        from . import selfplay, updates
 
-        of = {"selfplay": runs.prepare_selfplay, "train": runs.prepare_train}
-        return of[name](config, given.repeats)
+        of = {"selfplay": selfplay, "train": updates}[name]
+        return of.prepare(config, given.repeats)
 
     return given, prepare
 

@@ -15,8 +15,9 @@ import numpy as np
 from ... import planners
 from ...games import State, value_range
 from ...planners import Planner, engine, policies, scores
+from ...planners.draws import split
 from ...planners.rollout import random_action
-from ...planners.search import Engine, split
+from ...planners.search import Engine
 from .. import roster
 from ..report import table
 from .base import Bench, Numbers, Tell, paragraph

@@ -1,8 +1,7 @@
-"""A run's own self-play and updates: how fast they are here, and where the time goes."""
+"""A run's own self-play: how fast it is here, on one core and on all, and where the time goes."""
 
 import functools
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
@@ -14,23 +13,26 @@ from jax.sharding import PartitionSpec as P
 from ...games import Game
 from ...models import Model
 from .. import roster
-from ..build import build_learner, build_mesh, build_model, build_planner, build_search
+from ..build import (
+    build_exploration,
+    build_learner,
+    build_mesh,
+    build_model,
+    build_planner,
+    build_search,
+)
 from ..config import Config
 from ..memory import check_memory
 from ..report import table
-from ..selfplay import Exploration, Games, self_play, start
-from .base import Bench, Numbers, Tell, paragraph
+from ..selfplay import Games, self_play, start
+from .base import Bench, Numbers, Tell, of_run, paragraph, run_title
 from .parts import moves_only, null_model, roots_only, rules_only
 from .timing import compiled, in_turn, on_one_core, rate, ratio, times
 
 Array = jax.Array
-LOOPS = {"turn": "one after the other", "scan": "in one program"}
-"""How the updates of a round are made; `build_learner` chooses."""
-MOST_UPDATES = 8
-"""Per measurement: the slower loop may be many times slower."""
 
 
-def prepare_selfplay(config: Config, repeats: int) -> Bench:
+def prepare(config: Config, repeats: int) -> Bench:
     """Self-play on all devices, on one, and part by part.
 
     Raises:
@@ -41,77 +43,11 @@ def prepare_selfplay(config: Config, repeats: int) -> Bench:
     planner = build_planner(game, model, config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     check_memory(planner, build_learner(planner, config, mesh), config)
-    measure = functools.partial(_measure_selfplay, config, game, model, repeats)
-    return _bench("selfplay", config, repeats, measure, _selfplay_text)
+    measure = functools.partial(_measure, config, game, model, repeats)
+    return of_run("selfplay", config, repeats, measure, _as_text)
 
 
-def prepare_train(config: Config, repeats: int) -> Bench:
-    """Updates of the network from replayed games.
-
-    Raises:
-        ValueError: for settings that cannot be run here.
-    """
-    game = roster.game_named(config.game)
-    planner = build_planner(game, build_model(game, config.model), config)
-    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
-    # An update costs the same whatever it learns from, so the games are played fast and badly.
-    hasty = replace(config, search=replace(config.search, num_simulations=1))
-    learners = {
-        name: build_learner(planner, hasty, mesh, scan_updates=name == "scan") for name in LOOPS
-    }
-    learner = learners["turn"]
-    check_memory(planner, learner, config)
-    num_updates = min(config.learn.num_updates, MOST_UPDATES)
-
-    def measure(tell: Tell) -> Numbers:
-        tell("compiling and playing games to learn from")
-        state = jax.block_until_ready(learner.play(learner.init(jax.random.key(config.seed))))
-
-        def updates(name: str):
-            def run():
-                nonlocal state
-                state, metrics = learners[name].learn(state, num_updates)
-                return metrics
-
-            return run
-
-        runs = {name: updates(name) for name in LOOPS}
-        for name, run in runs.items():
-            tell(f"compiling the updates {LOOPS[name]}")
-            jax.block_until_ready(run())
-        tell("timing")
-        seconds = in_turn(runs, repeats)
-        return {
-            "seconds": seconds,
-            "updates": num_updates,
-            "updates_per_second": {name: rate(num_updates, x) for name, x in seconds.items()},
-            "positions_per_second": {
-                name: rate(num_updates * config.learn.batch_size, x) for name, x in seconds.items()
-            },
-        }
-
-    return _bench("train", config, repeats, measure, _train_text)
-
-
-def _bench(
-    name: str,
-    config: Config,
-    repeats: int,
-    measure: Callable[[Tell], Numbers],
-    as_text: Callable[[Config, int, Numbers], str],
-) -> Bench:
-    """A benchmark of one cell."""
-    return Bench(
-        name,
-        {"repeats": repeats, **asdict(config)},
-        {f"{config.planner}, {config.game}": measure},
-        lambda found: as_text(config, repeats, found[0]),
-    )
-
-
-def _measure_selfplay(
-    config: Config, game: Game, model: Model, repeats: int, tell: Tell
-) -> Numbers:
+def _measure(config: Config, game: Game, model: Model, repeats: int, tell: Tell) -> Numbers:
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     programs = _programs(config, game, model, mesh, tell)
     tell("timing")
@@ -177,7 +113,7 @@ def shares(seconds: dict[str, float]) -> dict[str, float]:
 
 def _placed(config: Config, game: Game, model: Model, mesh: Mesh) -> tuple[Any, Games]:
     """Parameters on every device, and fresh games spread over them."""
-    explore = _exploration(config)
+    explore = build_exploration(config)
     params_key, games_key = jax.random.split(jax.random.key(config.seed))
     keys = jax.random.split(games_key, config.play.num_games)
     games = jax.jit(jax.vmap(lambda key: start(game, key, explore)))(keys)
@@ -190,7 +126,7 @@ def _play(config: Config, game: Game, model: Model, mesh: Mesh) -> Callable:
     """Self-play as the learner runs it."""
     planner = build_planner(game, model, config)
     search = build_search(planner, config.search, explore=True)
-    explore, num_moves = _exploration(config), config.play.num_moves
+    explore, num_moves = build_exploration(config), config.play.num_moves
     reuse = config.search.reuse
 
     def play(params, games):
@@ -221,11 +157,6 @@ def _spread(part: Callable, mesh: Mesh, out_specs: Any) -> Callable:
     return jax.shard_map(part, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
 
 
-def _exploration(config: Config) -> Exploration:
-    play = config.play
-    return Exploration(play.opening_plies, play.random_moves, play.temperature_plies)
-
-
 _WHAT = {
     "all": "on all devices",
     "one": "on one device",
@@ -242,14 +173,10 @@ _EXPLAIN = (
 )
 
 
-def _title(config: Config) -> str:
-    return f"{config.planner} on {config.game}, network: {config.model.kind}, untrained"
-
-
-def _selfplay_text(config: Config, repeats: int, found: Numbers) -> str:
+def _as_text(config: Config, repeats: int, found: Numbers) -> str:
     play, search = config.play, config.search
     title = (
-        f"{_title(config)}; {play.num_games} games of {play.num_moves} moves, "
+        f"{run_title(config)}; {play.num_games} games of {play.num_moves} moves, "
         f"{search.num_simulations} simulations a move ({search.policy})"
     )
     rows = [["", *(_columns(found["devices"])[name] for name in found["positions_per_second"])]]
@@ -267,18 +194,3 @@ def _selfplay_text(config: Config, repeats: int, found: Numbers) -> str:
 def _columns(num_devices: int) -> dict[str, str]:
     one = "one core" if jax.devices()[0].platform == "cpu" else "one device"
     return {"all": f"{num_devices} device{'s' * (num_devices > 1)}", "one": one}
-
-
-def _train_text(config: Config, repeats: int, found: Numbers) -> str:
-    rows = [["", *LOOPS.values()]]
-    for what, label in (("updates", "updates/s"), ("positions", "positions learned/s")):
-        rows.append([label, *map(str, found[f"{what}_per_second"].values())])
-    size = f"{config.learn.batch_size} positions an update"
-    unroll = f", {config.learn.num_unroll_steps} moves each" if config.planner == "muzero" else ""
-    title = paragraph(f"{_title(config)}; {size}{unroll}")
-    spread = (
-        f"Medians of {repeats} measurements of {found['updates']} updates made in turn "
-        "[lowest..highest]. Training makes them in one program, but one after the other where "
-        "a convolution is learned on a CPU."
-    )
-    return f"{title}\n\n{table(rows)}\n\n{paragraph(spread)}"
