@@ -1,6 +1,7 @@
 """h, g and f. Imports `games`, for shapes and ranges only."""
 
 from .base import Model, Network, Params, computing_in, functional, num_parameters
+from .consistency import consistent
 from .conv import RESNETS, cnn, resnet
 from .heads import Head, categorical, scalar
 from .mlp import mlp
@@ -14,6 +15,7 @@ __all__ = [
     "categorical",
     "cnn",
     "computing_in",
+    "consistent",
     "functional",
     "mlp",
     "num_parameters",

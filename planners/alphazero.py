@@ -57,6 +57,7 @@ def alphazero(game: Game, model: Model) -> Planner:
             value[:, None],
             reward=jnp.zeros((batch, 0, model.reward.size)),
             discount=jnp.zeros((batch, 0, len(DISCOUNTS))),
+            embedding=jnp.zeros((batch, 0)),
         )
 
     return Planner(

@@ -22,12 +22,14 @@ class Prediction(NamedTuple):
         value: `[B, K + 1, V]` output of the value head, for the player to move at that step.
         reward: `[B, K, R]` output of the reward head, for the player who made move k.
         discount: `[B, K, 3]` logits of the discount after move k (`heads.DISCOUNTS`).
+        embedding: `[B, K, ...]`, after move k.
     """
 
     logits: Array
     value: Array
     reward: Array
     discount: Array
+    embedding: Array
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,16 @@ def muzero(
         logits, value = [logits[:, None]], [value[:, None]]
         reward = [jnp.zeros((*empty, model.reward.size))]
         ending = [jnp.zeros((*empty, len(DISCOUNTS)))]
+        embeddings = [embedding[:, None][:, :0]]
         # Unrolled in Python: on a CPU a convolution's gradient inside a scan is 20 times slower.
         for k in range(num_unroll_steps):
             embedding, *outputs = net.dynamics(scale_gradient(embedding, 0.5), action[:, k])
-            outputs += net.predict(embedding)
-            for steps, output in zip((reward, ending, logits, value), outputs, strict=True):
+            outputs += [*net.predict(embedding), embedding]
+            lists = (reward, ending, logits, value, embeddings)
+            for steps, output in zip(lists, outputs, strict=True):
                 steps.append(output[:, None])
-        return Prediction(*(jnp.concatenate(x, axis=1) for x in (logits, value, reward, ending)))
+        steps = (logits, value, reward, ending, embeddings)
+        return Prediction(*(jnp.concatenate(x, axis=1) for x in steps))
 
     return Planner(game, model, model.init, root_fn, recurrent_fn, unroll_fn, num_unroll_steps)
 

@@ -16,7 +16,7 @@ NAMES = {"policy", "value", "reward", "discount", "total"}
 def samples(planner, num_samples=8, seed=0, alive=None):
     """Random samples that fit a planner for tic-tac-toe."""
     steps = planner.num_unroll_steps
-    keys = jax.random.split(jax.random.key(seed), 6)
+    keys = jax.random.split(jax.random.key(seed), 7)
     ones = jnp.ones((num_samples, steps + 1))
     return Sample(
         observation=jax.random.bernoulli(keys[0], 0.4, (num_samples, 3, 3, 2)),
@@ -26,6 +26,8 @@ def samples(planner, num_samples=8, seed=0, alive=None):
         reward=jax.random.uniform(keys[4], ones[:, 1:].shape, minval=-1),
         discount=jax.random.randint(keys[5], ones[:, 1:].shape, -1, 2).astype(jnp.float32),
         alive=ones if alive is None else alive,
+        later=jax.random.bernoulli(keys[6], 0.4, (num_samples, steps, 3, 3, 2)),
+        weight=jnp.ones(num_samples),
     )
 
 

@@ -38,7 +38,7 @@ def search_values(moves):
 
 
 push = jax.jit(functools.partial(replay.push, return_fn=search_values))
-sample = jax.jit(replay.sample, static_argnums=(2, 3))
+sample = jax.jit(replay.sample, static_argnums=(2, 3, 4))
 
 
 @given(st.sampled_from([4, 7]), st.lists(st.sampled_from(LENGTHS), min_size=1, max_size=6))
@@ -84,3 +84,32 @@ def test_value_targets_are_made_anew_when_more_is_known():
 def test_more_than_fits_is_refused():
     with pytest.raises(ValueError, match="4 moves a game do not fit a replay of 3"):
         replay.init(moves(0, 4), 3)
+
+
+def surprised(surprise):
+    """A ring of 8 moves that holds 11, with the given difference of value target and search."""
+    buffer = replay.init(moves(0, 1), 8)
+    for first, length in ((0, 4), (4, 4), (8, 3)):
+        buffer = push(buffer, moves(first, length))
+    return buffer.replace(value=buffer.moves.search_value + surprise)
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0])
+def test_a_surprise_is_drawn_in_proportion_and_weighed_by_the_inverse(exponent):
+    rng = np.random.default_rng(0)
+    surprise = rng.choice([-0.9, -0.1, 0.3, 0.6], (8, NUM_GAMES))
+    drawn = sample(surprised(surprise), jax.random.key(0), 20_000, 2, exponent)
+    number, game = np.asarray(drawn.observation, int).T
+    np.testing.assert_array_equal(drawn.action, number[:, None] + np.arange(2))
+    # Stored are moves 3 to 10, in the ring at 3 .. 7, 0 .. 2; windows of three begin at 3 to 8.
+    assert set(number) == set(range(3, 9))
+    priority = (np.abs(surprise) + 1e-3)[np.arange(3, 9) % 8] ** exponent
+    counts = np.zeros_like(priority)
+    np.add.at(counts, (number - 3, game), 1)
+    np.testing.assert_allclose(counts / counts.sum(), priority / priority.sum(), atol=0.012)
+    expected = priority.min() / priority[number - 3, game]
+    np.testing.assert_allclose(drawn.weight, expected, rtol=1e-4)
+
+
+def test_drawn_alike_all_weigh_one():
+    assert (np.asarray(sample(surprised(0.0), jax.random.key(0), 32, 2).weight) == 1).all()

@@ -136,7 +136,7 @@ def window(discount):
     length = len(discount)
     played = moves(0.5 * np.ones(length), discount, np.zeros(length))
     played = jax.tree.map(lambda x: x[:, 0], played)
-    return cut(played, jnp.ones(length))
+    return cut(played, jnp.ones(length), jnp.float32(1))
 
 
 def test_a_window_past_the_end_is_absorbing():
@@ -181,7 +181,8 @@ def test_a_turned_sample_is_a_sample_of_the_turned_game(name):
     action = jnp.stack(actions, axis=1)
     policy = jax.nn.one_hot(jnp.concatenate([action, action[:, :1]], axis=1), game.num_actions)
     numbers = jnp.zeros((num_samples, num_moves + 1))
-    sample = cut_sample(states[0].observation, action, policy, numbers)
+    later = jnp.stack([state.observation for state in states[1:]], axis=1)
+    sample = cut_sample(states[0].observation, action, policy, numbers, later)
     turned = augment(symmetries(game), jax.random.key(2), sample)
     np.testing.assert_array_equal(turned.policy[:, :-1].argmax(-1), turned.action)
     np.testing.assert_array_equal(turned.policy.sum(-1), 1)
@@ -190,6 +191,8 @@ def test_a_turned_sample_is_a_sample_of_the_turned_game(name):
     state = states[0]
     for k in range(num_moves):
         state = step(state, turned.action[:, k])
+        if not np.asarray(state.terminated).any():
+            np.testing.assert_array_equal(turned.later[:, k], state.observation)
     reached = np.asarray(state.observation).reshape(num_samples, -1)
     images = flat[:, maps.observation]
     assert (images == reached[:, None]).all(-1).any(-1).all()
@@ -216,6 +219,9 @@ def test_every_symmetry_is_drawn_and_turns_the_observation_with_the_moves(tic_ta
     assert corners == {0, 2, 6, 8}
 
 
-def cut_sample(observation, action, policy, numbers):
+def cut_sample(observation, action, policy, numbers, later=None):
     """Samples with nothing in them that a symmetry leaves alone."""
-    return Sample(observation, action, policy, numbers, numbers[:, 1:], numbers[:, 1:], numbers)
+    if later is None:
+        later = observation[:, None]
+    terms = (policy, numbers, numbers[:, 1:], numbers[:, 1:], numbers)
+    return Sample(observation, later, action, *terms, weight=jnp.ones(len(action)))

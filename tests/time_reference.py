@@ -23,7 +23,7 @@ GAME, GAMES, SIMULATIONS, REPEATS = "gomoku_6x6_4", 128, 400, 5
 def main() -> None:
     start_jax()
     config, game = resolve(GAME, "alphazero"), game_named(GAME)
-    planner = build_planner(game, build_model(game, config.model), config)
+    planner = build_planner(game, build_model(game, config), config)
     params = planner.init(jax.random.key(0))
     keys = jax.random.split(jax.random.key(1), GAMES)
     state = jax.jit(jax.vmap(game.init))(keys)

@@ -40,7 +40,7 @@ class Agent:
 
 def make_agent(game: Game, config: Config) -> Agent:
     """The agent of a run with these settings."""
-    planner = build_planner(game, build_model(game, config.model), config)
+    planner = build_planner(game, build_model(game, config), config)
     search = build_search(planner, config.search)
     plan = spread(lambda params, keys, state, tree: search(params, keys, state, tree=tree))
     favourite = players.network_player(f"{config.planner} without search", planner)

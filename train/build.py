@@ -1,11 +1,13 @@
 """From settings to the functions that they stand for."""
 
+import math
+
 import jax
 import optax
 
 from .. import planners
 from ..games import Game
-from ..models import Model, cnn, computing_in, mlp, resnet
+from ..models import Model, cnn, computing_in, consistent, mlp, resnet
 from ..planners import Planner, Search
 from .config import Config, ModelConfig, SearchConfig
 from .learner import Learner, LearnerConfig, make_learner
@@ -14,8 +16,14 @@ from .selfplay import Exploration
 from .targets import lambda_return, n_step_return
 
 
-def build_model(game: Game, config: ModelConfig) -> Model:
+def build_model(game: Game, config: Config) -> Model:
     """The network of a run."""
+    model = _network(game, config.model)
+    learned = config.planner == "muzero"
+    return consistent(game, model) if learned and config.learn.consistency_weight else model
+
+
+def _network(game: Game, config: ModelConfig) -> Model:
     if config.kind == "mlp":
         model = mlp(game, config.width, config.depth, config.num_bins)
     elif config.kind == "cnn":
@@ -113,6 +121,10 @@ def build_learner(
             batch_size=learn.batch_size,
             ema_decay=learn.ema_decay,
             value_weight=learn.value_weight,
+            consistency_weight=learn.consistency_weight if planner.num_unroll_steps else 0.0,
+            priority=learn.priority,
+            reanalyse_moves=math.ceil(learn.reanalyse * play.num_moves),
+            kl_target=learn.kl_target if learn.schedule == "kl" else 0.0,
             augment=learn.augment,
             reuse=config.search.reuse,
             scan_updates=scan_updates,

@@ -95,8 +95,10 @@ class LearnConfig:
     """Positions per gradient step."""
     learning_rate: float = 1e-3
     """Of AdamW."""
-    schedule: Literal["constant", "cosine"] = "constant"
-    """Cosine falls to a fiftieth of the learning rate by the last round."""
+    schedule: Literal["constant", "cosine", "kl"] = "constant"
+    """Cosine falls to a fiftieth of the rate by the last round; kl follows the policy's change."""
+    kl_target: float = 0.02
+    """KL divergence of the policy per round that the rate aims at; 4 times it ends a round (kl)."""
     weight_decay: float = 1e-4
     """L2 regularisation, through AdamW."""
     max_gradient_norm: float = 5.0
@@ -105,6 +107,12 @@ class LearnConfig:
     """Of the averaged parameters that play and are evaluated, per update; 0 for no average."""
     value_weight: float = 1.0
     """Weight of the value in the loss."""
+    consistency_weight: float = 0.0
+    """Weight of drawing unrolled embeddings to those of the real positions (muzero)."""
+    priority: float = 0.0
+    """Exponent of the search's error in how often a position is drawn; 0 draws all alike."""
+    reanalyse: float = 0.0
+    """Stored positions searched anew per round, as a share of those played."""
     augment: bool = True
     """Learn from every symmetry the game declares."""
     lambda_: float = 1.0

@@ -17,7 +17,10 @@ from ..games.base import symmetries
 from ..models.base import Params
 from ..planners.base import Planner
 from ..planners.search import Search
+from . import control as control_lib
+from . import reanalyse as reanalyse_lib
 from . import replay as replay_lib
+from .control import Control
 from .loss import Metrics, loss_fn
 from .selfplay import Exploration, Games, self_play, start
 from .targets import augment
@@ -37,6 +40,7 @@ class TrainState(struct.PyTreeNode):
         key: randomness of the updates; the games have their own.
         num_updates: `[]` int32, so far.
         num_positions: `[]` int32, played so far.
+        control: of the learning rate, see `control.Control`; None where a schedule rules.
     """
 
     params: Params
@@ -47,6 +51,7 @@ class TrainState(struct.PyTreeNode):
     key: Array
     num_updates: Array
     num_positions: Array
+    control: Control | None = None
 
 
 class LearnerConfig(NamedTuple):
@@ -59,6 +64,10 @@ class LearnerConfig(NamedTuple):
         batch_size: N, positions per update.
         ema_decay: of the parameter average, per update; 0 plays with the newest.
         value_weight: of the value's loss.
+        consistency_weight: of that of the embeddings; the model must then be `consistent`.
+        priority: exponent of a position's surprise in how often it is drawn; 0 for all alike.
+        reanalyse_moves: R, moves of each game searched anew per round.
+        kl_target: how far the policy should move in a round; 0 for no control of the rate.
         augment: learn from every symmetry that the game declares.
         reuse: self-play's searches go on from the tree before; `search` must be made for it.
         scan_updates: make the updates of a round in one program.
@@ -70,6 +79,10 @@ class LearnerConfig(NamedTuple):
     batch_size: int = 256
     ema_decay: float = 0.0
     value_weight: float = 1.0
+    consistency_weight: float = 0.0
+    priority: float = 0.0
+    reanalyse_moves: int = 0
+    kl_target: float = 0.0
     augment: bool = True
     reuse: bool = False
     scan_updates: bool = False
@@ -83,7 +96,8 @@ class Learner:
         init: `key -> TrainState`.
         play: `TrainState -> TrainState`, T moves in each game; the argument is given up.
         update: `TrainState -> (TrainState, Metrics)`, one gradient step; likewise.
-        learn: `(TrainState, n) -> (TrainState, Metrics)`, n of them, each metric `[n]`; likewise.
+        learn: `(TrainState, n) -> (TrainState, Metrics)`, the n of a round, each metric `[n]`
+            (NaN where the rate's control withheld the update); likewise.
     """
 
     init: Callable[[Array], TrainState]
@@ -114,7 +128,8 @@ def make_learner(
 
     play_games = jax.shard_map(
         lambda params, version, games: self_play(
-            game, search, params, version, games, config.num_moves, explore, config.reuse
+            *(game, search, params, version, games, config.num_moves, explore),
+            *(config.reuse, config.reanalyse_moves > 0),
         ),
         mesh=mesh,
         in_specs=(P(), P(), P("data")),
@@ -138,6 +153,7 @@ def make_learner(
             key=key,
             num_updates=jnp.int32(0),
             num_positions=jnp.int32(0),
+            control=control_lib.begin(params) if config.kl_target else None,
         )
 
     def place(state):
@@ -148,25 +164,36 @@ def make_learner(
     def update(state):
         sample_key, augment_key, key = jax.random.split(state.key, 3)
         sample = replay_lib.sample(
-            state.replay, sample_key, config.batch_size, planner.num_unroll_steps
+            *(state.replay, sample_key, config.batch_size, planner.num_unroll_steps),
+            config.priority,
         )
         if config.augment:
             sample = augment(symmetries(game), augment_key, sample)
         sample = jax.lax.with_sharding_constraint(sample, batch_spread)
         gradient, metrics = jax.grad(loss_fn, has_aux=True)(
-            state.params, planner, sample, config.value_weight
+            state.params, planner, sample, config.value_weight, config.consistency_weight
         )
+        metrics |= {"gradient_norm": optax.tree.norm(gradient)}
         change, opt_state = optimizer.update(gradient, state.opt_state, state.params)
+        if state.control is not None:
+            change = jax.tree.map(lambda x: x * state.control.rate, change)
         params = optax.apply_updates(state.params, change)
         average = optax.incremental_update(params, state.average, 1 - config.ema_decay)
-        state = state.replace(
-            params=params,
-            average=average,
-            opt_state=opt_state,
-            key=key,
-            num_updates=state.num_updates + 1,
-        )
-        return state, metrics | {"gradient_norm": optax.tree.norm(gradient)}
+        changed = {
+            "params": params,
+            "average": average,
+            "opt_state": opt_state,
+            "num_updates": state.num_updates + 1,
+        }
+        if state.control is None:
+            return state.replace(key=key, **changed), metrics
+        control = control_lib.measure(state.control, state.params, planner, sample.observation)
+        stop = control.divergence > control_lib.STOP * config.kl_target
+        kept = {name: getattr(state, name) for name in changed}
+        changed = jax.tree.map(lambda old, new: jnp.where(stop, old, new), kept, changed)
+        metrics = jax.tree.map(lambda x: jnp.where(stop, jnp.nan, x), metrics)
+        metrics |= {"control/divergence": control.divergence, "control/rate": control.rate}
+        return state.replace(key=key, control=control, **changed), metrics
 
     jit_play = jax.jit(play_games, out_shardings=(spread, moves_spread), donate_argnums=2)
 
@@ -182,7 +209,28 @@ def make_learner(
         games, moves = jit_play(params, version, state.games)
         moves = jax.device_put(moves, home)
         replay, num_positions = jit_push(state.replay, moves, state.num_positions)
-        return state.replace(games=games, replay=replay, num_positions=num_positions)
+        state = state.replace(games=games, replay=replay, num_positions=num_positions)
+        return reanalyse(state, params) if config.reanalyse_moves else state
+
+    search_anew = jax.jit(
+        jax.shard_map(
+            functools.partial(reanalyse_lib.search_again, search, config.reuse),
+            mesh=mesh,
+            in_specs=(P(), P("data"), P(None, "data")),
+            out_specs=P(None, "data"),
+            check_vma=False,
+        )
+    )
+    choose = jax.jit(functools.partial(reanalyse_lib.choose, num_moves=config.reanalyse_moves))
+    jit_rewrite = jax.jit(
+        functools.partial(replay_lib.rewrite, return_fn=return_fn), donate_argnums=0
+    )
+
+    def reanalyse(state, params):
+        key, keys, time, positions = choose(state.key, state.replay)
+        keys, positions = jax.device_put((keys, positions), (spread, moves_spread))
+        found = jax.device_put(search_anew(params, keys, positions), home)
+        return state.replace(key=key, replay=jit_rewrite(state.replay, time, *found))
 
     def update_at_home(state):
         # The games stay on their own devices: one jitted call takes arrays of one mesh only.
@@ -204,7 +252,17 @@ def make_learner(
         after, metrics = scan_updates(state.replace(games=None), num_updates)
         return after.replace(games=state.games), metrics
 
-    learn = learn_in_one if config.scan_updates else learn_in_turn
+    @functools.partial(jax.jit, donate_argnums=0)
+    def next_round(control, params):
+        return control_lib.next_round(control, params, config.kl_target)
+
+    def learn(state, num_updates):
+        learn_all = learn_in_one if config.scan_updates else learn_in_turn
+        state, metrics = learn_all(state, num_updates)
+        if state.control is not None:
+            state = state.replace(control=next_round(state.control, state.params))
+        return state, metrics
+
     return Learner(lambda key: place(jax.jit(init)(key)), play, update_at_home, learn)
 
 

@@ -10,8 +10,9 @@ POSITIVE = {
     *("num_simulations", "max_num_considered_actions", "num_games", "num_moves", "num_updates"),
     *("batch_size", "learning_rate", "max_gradient_norm", "replay_moves", "num_unroll_steps"),
     *("value_scale", "c_puct", "c_uct", "dirichlet_alpha", "num_openings", "mcts_simulations"),
+    "kl_target",
 }
-FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction"}
+FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction", "reanalyse"}
 # These are counted out while compiling, which takes as long as they are many.
 MOST: dict[str, int] = dict.fromkeys(
     ("depth", "num_blocks", "num_unroll_steps", "n_step", "opening_plies"), 1_000

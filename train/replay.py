@@ -49,30 +49,86 @@ def push(replay: Replay, moves: Trajectory, return_fn: ReturnFn) -> Replay:
     index = (replay.position + jnp.arange(num_moves)) % capacity
     stored = jax.tree.map(lambda old, new: old.at[index].set(new), replay.moves, moves)
     position = (replay.position + num_moves) % capacity
+    size = jnp.minimum(replay.size + num_moves, capacity)
+    return _valued(Replay(stored, replay.value, size, position), return_fn)
+
+
+def rewrite(
+    replay: Replay, time: Array, policy: Array, search_value: Array, return_fn: ReturnFn
+) -> Replay:
+    """Puts what a later search found in place of what an earlier one did.
+
+    Args:
+        replay: the buffer.
+        time: `[R]` places in the ring.
+        policy: `[R, B, num_actions]`.
+        search_value: `[R, B]`.
+        return_fn: makes every value target anew, from the new search values too.
+    """
+    moves = replay.moves._replace(
+        action_weights=replay.moves.action_weights.at[time].set(policy),
+        search_value=replay.moves.search_value.at[time].set(search_value),
+    )
+    return _valued(replay.replace(moves=moves), return_fn)
+
+
+def _valued(replay: Replay, return_fn: ReturnFn) -> Replay:
+    """The buffer with its value targets made anew."""
     # Rolled so that the newest move comes last; what is not yet filled comes first, where a
     # return, which looks forward only, cannot see it.
-    in_order = jax.tree.map(lambda x: jnp.roll(x, -position, axis=0), _numbers(stored))
-    value = jnp.roll(return_fn(in_order), position, axis=0)
-    return Replay(stored, value, jnp.minimum(replay.size + num_moves, capacity), position)
+    numbers = _numbers(replay.moves)
+    in_order = jax.tree.map(lambda x: jnp.roll(x, -replay.position, axis=0), numbers)
+    return replay.replace(value=jnp.roll(return_fn(in_order), replay.position, axis=0))
 
 
 def _numbers(moves: Trajectory) -> Trajectory:
     """Leaves out what no return depends on, which is most of the memory."""
     empty = moves.action[..., :0]
-    return moves._replace(observation=empty, action_weights=empty)
+    return moves._replace(observation=empty, action_weights=empty, state=None)
 
 
-def sample(replay: Replay, key: Array, num_samples: int, num_unroll_steps: int) -> Sample:
-    """Draws positions uniformly, with replacement, and the K moves after each: `[num_samples]`.
+def sample(
+    replay: Replay, key: Array, num_samples: int, num_unroll_steps: int, priority: float = 0.0
+) -> Sample:
+    """Draws positions, with replacement, and the K moves after each: `[num_samples]`.
 
     Windows run across the ends of games (see `targets.cut`) but never across the seam of the
     ring. There must be more than K moves stored.
+
+    With `priority` 0 all positions are drawn alike; otherwise in proportion to
+    `|search value - value target| ** priority` (MuZero, appendix G), and their losses are weighed
+    by the inverse, in units of the largest in the batch, so that the gradient keeps its direction
+    (https://arxiv.org/abs/1511.05952, with beta 1).
     """
-    age_key, game_key = jax.random.split(key)
-    capacity, num_games = replay.value.shape
-    age = jax.random.randint(age_key, (num_samples,), 0, replay.size - num_unroll_steps)
-    game = jax.random.randint(game_key, (num_samples,), 0, num_games)
+    capacity = len(replay.value)
+    if priority:
+        age, game, weight = _by_priority(replay, key, num_samples, num_unroll_steps, priority)
+    else:
+        age_key, game_key = jax.random.split(key)
+        age = jax.random.randint(age_key, (num_samples,), 0, replay.size - num_unroll_steps)
+        game = jax.random.randint(game_key, (num_samples,), 0, replay.value.shape[1])
+        weight = jnp.ones(num_samples)
     first = replay.position - replay.size + age
     time = (first[:, None] + jnp.arange(num_unroll_steps + 1)[None]) % capacity
-    window = jax.tree.map(lambda x: x[time, game[:, None]], (replay.moves, replay.value))
-    return jax.vmap(cut)(*window)
+    stored = replay.moves._replace(state=None), replay.value
+    moves, value = jax.tree.map(lambda x: x[time, game[:, None]], stored)
+    return jax.vmap(cut)(moves, value, weight)
+
+
+def _by_priority(
+    replay: Replay, key: Array, num_samples: int, num_unroll_steps: int, exponent: float
+) -> tuple[Array, Array, Array]:
+    """Ages counted from the oldest move, games, and weights: `[num_samples]` each."""
+    capacity, num_games = replay.value.shape
+    surprise = jnp.abs(replay.moves.search_value - replay.value) + 1e-3
+    age = (jnp.arange(capacity) - replay.position + replay.size) % capacity
+    whole = age < replay.size - num_unroll_steps
+    priority = jnp.where(whole[:, None], surprise**exponent, 0.0)
+    # In two steps, as a sum over all would lose the small ones to rounding.
+    rows = jnp.cumsum(priority.sum(axis=1))
+    roll = jax.random.uniform(key, (2, num_samples), maxval=1 - 1e-6)  # Never the very end.
+    time = jnp.searchsorted(rows, roll[0] * rows[-1], side="right").clip(max=capacity - 1)
+    within = jnp.cumsum(priority[time], axis=1)
+    game = (within <= roll[1][:, None] * within[:, -1:]).sum(axis=1).clip(max=num_games - 1)
+    rarity = 1 / priority[time, game]
+    return age[time], game, rarity / rarity.max()

@@ -28,7 +28,7 @@ def play_round(
     finished_games = _num_finished(state.replay, play.num_moves)
     with phase("compiling and making the first updates"):
         state, losses = jax.block_until_ready(learner.learn(state, config.learn.num_updates))
-    mean = {name: float(np.mean(loss)) for name, loss in losses.items()}
+    mean = {name: float(np.nanmean(loss)) for name, loss in losses.items()}
     speed = play.num_games * play.num_moves / (time.monotonic() - start)
     return state, {
         "round": 0,

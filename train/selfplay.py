@@ -30,6 +30,8 @@ class Trajectory(NamedTuple):
         explored: `[T, B]` bool, the move was random: what came of it says nothing of how good
             the position was.
         version: `[T, B]` int32, updates behind the parameters that chose the move.
+        state: `[T, B, ...]`, the position before the move without its observation, for searching
+            it again; None where that is not wanted.
     """
 
     observation: Array
@@ -40,6 +42,7 @@ class Trajectory(NamedTuple):
     search_value: Array
     explored: Array
     version: Array
+    state: State | None = None
 
 
 class Games(struct.PyTreeNode):
@@ -88,10 +91,12 @@ def self_play(
     num_moves: int,
     explore: Exploration,
     reuse: bool = False,
+    keep_state: bool = False,
 ) -> tuple[Games, Trajectory]:
     """Plays `num_moves` moves in each of the `B` games.
 
-    With `reuse` each search but the first goes on from the tree of the one before.
+    With `reuse` each search but the first goes on from the tree of the one before. With
+    `keep_state` the positions are recorded besides their observations.
     """
 
     def choose(key, games, planned):
@@ -129,6 +134,7 @@ def self_play(
             search_value=plan.search_value,
             explored=explored,
             version=jnp.broadcast_to(version, action.shape),
+            state=games.state.replace(observation=None) if keep_state else None,
         )
         return (after, plan.tree if reuse else None), record
 

@@ -16,21 +16,25 @@ class Sample(NamedTuple):
 
     Attributes:
         observation: `[*observation_shape]`.
+        later: `[K, *observation_shape]`, after each move; of another game past the end.
         action: `[K]` int32.
         policy: `[K + 1, num_actions]` search policies.
         value: `[K + 1]` returns for the player to move; 0 past the end of the game.
         reward: `[K]` for the player who moved; 0 past the end of the game.
         discount: `[K]`; 0 from the move that ended the game on.
         alive: `[K + 1]` float32; 0 past the end of the game.
+        weight: `[]`, of its loss.
     """
 
     observation: Array
+    later: Array
     action: Array
     policy: Array
     value: Array
     reward: Array
     discount: Array
     alive: Array
+    weight: Array
 
 
 def lambda_return(moves: Trajectory, lambda_: float) -> Array:
@@ -72,7 +76,7 @@ def n_step_return(moves: Trajectory, num_steps: int) -> Array:
     return value
 
 
-def cut(window: Trajectory, value: Array) -> Sample:
+def cut(window: Trajectory, value: Array, weight: Array) -> Sample:
     """Makes a sample of `K + 1` consecutive moves of one game, which may end on the way.
 
     Past the end the game is absorbing: no reward, no value, no policy to learn. (The moves found
@@ -82,12 +86,14 @@ def cut(window: Trajectory, value: Array) -> Sample:
     alive = jnp.concatenate([jnp.ones(1), jnp.cumprod(goes_on)])
     return Sample(
         observation=window.observation[0],
+        later=window.observation[1:],
         action=window.action[:-1],
         policy=window.action_weights,
         value=value * alive,
         reward=window.reward[:-1] * alive[:-1],
         discount=window.discount[:-1] * alive[:-1],
         alive=alive,
+        weight=weight,
     )
 
 
@@ -102,9 +108,11 @@ def augment(symmetries: Symmetries, key: Array, sample: Sample) -> Sample:
 
     def turn(which, one: Sample) -> Sample:
         action = jnp.asarray(symmetries.action)[which]
-        flat = one.observation.ravel()[jnp.asarray(symmetries.observation)[which]]
+        cells = jnp.asarray(symmetries.observation)[which]
+        seen = [x.reshape(-1, cells.size)[:, cells] for x in (one.observation, one.later)]
         return one._replace(
-            observation=flat.reshape(one.observation.shape),
+            observation=seen[0].reshape(one.observation.shape),
+            later=seen[1].reshape(one.later.shape),
             action=action[one.action],
             policy=jnp.zeros_like(one.policy).at[:, action].set(one.policy),
         )

@@ -39,7 +39,7 @@ def prepare(config: Config, repeats: int) -> Bench:
         ValueError: for settings that cannot be run here.
     """
     game = roster.game_named(config.game)
-    model = build_model(game, config.model)
+    model = build_model(game, config)
     planner = build_planner(game, model, config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     check_memory(planner, build_learner(planner, config, mesh), config)

@@ -27,7 +27,7 @@ def prepare(config: Config, repeats: int) -> Bench:
         ValueError: for settings that cannot be run here.
     """
     game = roster.game_named(config.game)
-    planner = build_planner(game, build_model(game, config.model), config)
+    planner = build_planner(game, build_model(game, config), config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     # An update costs the same whatever it learns from, so the games are played fast and badly.
     hasty = replace(config, search=replace(config.search, num_simulations=1))

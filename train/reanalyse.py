@@ -1,0 +1,48 @@
+"""Stored positions searched anew with newer parameters (MuZero Reanalyze, appendix H)."""
+
+import jax
+import jax.numpy as jnp
+
+from ..games.base import State
+from ..models.base import Params
+from ..planners.reuse import nothing
+from ..planners.search import Search
+from .replay import Replay
+
+Array = jax.Array
+
+
+def choose(key: Array, replay: Replay, num_moves: int) -> tuple[Array, Array, Array, State]:
+    """Draws `R` consecutive moves of every game, uniformly among those stored.
+
+    Returns:
+        The next key, keys `[B]` of the games, the places `[R]` in the ring, and the positions
+        `[R, B, ...]` before those moves.
+    """
+    age_key, games_key, key = jax.random.split(key, 3)
+    capacity, num_games = replay.value.shape
+    age = jax.random.randint(age_key, (), 0, replay.size - num_moves + 1)
+    time = (replay.position - replay.size + age + jnp.arange(num_moves)) % capacity
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(games_key, jnp.arange(num_games))
+    moves = replay.moves
+    assert moves.state is not None
+    state = jax.tree.map(lambda x: x[time], moves.state)
+    return key, keys, time, state.replace(observation=moves.observation[time])
+
+
+def search_again(
+    search: Search, reuse: bool, params: Params, keys: Array, positions: State
+) -> tuple[Array, Array]:
+    """Searches positions `[R, B, ...]`; returns policies `[R, B, num_actions]`, values `[R, B]`.
+
+    Without exploration, and each from a fresh tree.
+    """
+
+    def one(step, state):
+        step_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, step)
+        tree = nothing(search, params, keys, state) if reuse else None
+        plan = search(params, step_keys, state, jnp.float32(0), tree)
+        return step + 1, (plan.action_weights, plan.search_value)
+
+    _, found = jax.lax.scan(one, jnp.int32(0), positions)
+    return found
