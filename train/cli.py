@@ -13,7 +13,8 @@ from typing import Any
 from . import folder
 from .bench import flags as bench
 from .config import Config, resolve
-from .flags import Parser, add_settings, given_settings, number
+from .flags import Parser, add_settings, given_settings, number, read_changes, several
+from .limits import check
 from .overlay import overlay, read_toml, unknown
 from .process import interruptible, start_jax
 
@@ -142,6 +143,45 @@ def _compare(parser: Parser, arguments: Sequence[str]) -> Action:
     return act
 
 
+def _ablate(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.add_argument("game", metavar="GAME", help="see `duozero games`")
+    parser.add_argument("--planner", metavar="alphazero|muzero", help="[alphazero]")
+    parser.add_argument(
+        "--change",
+        metavar="A.B=X,C.D=Y",
+        action="append",
+        required=True,
+        help="settings to change together; give it once for every row of the table",
+    )
+    parser.add_argument(
+        "--seeds", type=several(number(int)), metavar="N,N,...", default="0,1,2", help="[0,1,2]"
+    )
+    parser.add_argument("--run", metavar="DIR", help="where all is kept, and gone on with")
+    parser.add_argument("--config", metavar="FILE.toml", help="settings, which flags override")
+    add_settings(parser, leave_out=("game", "planner", "seed", "evaluate_every"))
+    given = parser.read(arguments)
+    config = resolve(given.game, given.planner, _file(given), given_settings(given))
+    changes = {text: check(overlay(config, read_changes(text))) for text in given.change}
+    name = f"ablate_{folder.safe(config.game)}_{config.planner}"
+    directory = Path(given.run) if given.run else Path("runs") / name
+    start_jax()
+    from . import ablate
+    from .progress import for_terminal
+
+    prepared = ablate.prepare(config, changes, given.seeds, directory)
+
+    def act() -> int:
+        with interruptible() as should_stop:
+            text = ablate.execute(prepared, for_terminal(), should_stop)
+        if text is None:
+            print("saved; the same command goes on with it")
+            return 130
+        print(f"\n{text}\nsaved in {directory}")
+        return 0
+
+    return act
+
+
 def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("run", metavar="RUN", help="the folder of a run")
     parser.add_argument("--against", metavar="PLAYER", required=True, help=PLAYERS)
@@ -188,6 +228,11 @@ COMMANDS = {
     "train": (_train, "GAME", "train AlphaZero or MuZero"),
     "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained run against another player"),
     "compare": (_compare, "GAME", "train both, let them meet, hold both against perfect play"),
+    "ablate": (
+        _ablate,
+        "GAME --change SETTING=VALUE",
+        "train with and without a change of settings",
+    ),
     "play": (_play, "GAME", "play in the terminal against any player"),
     "bench": (bench.prepare, bench.NAMES, "time the search, self-play or training here"),
 }

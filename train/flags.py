@@ -116,6 +116,30 @@ def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
+def read_changes(text: str) -> dict[str, Any]:
+    """Settings written `learn.n_step=3,num_rounds=10`, nested as in a settings file.
+
+    Raises:
+        ValueError: for one that does not exist, or is not written as its type.
+    """
+    default, given = Config(), {}
+    kinds = {}
+    for section, name, _ in flatten(default):
+        holder = getattr(default, section) if section else default
+        label = _flag(section, name).removeprefix("--").replace("-", "_")
+        kinds[label] = (section, name, get_type_hints(type(holder))[name])
+    for part in text.split(","):
+        label, equals, value = part.strip().partition("=")
+        if not equals:
+            raise ValueError(f"{part.strip()!r} changes nothing; write SETTING=VALUE")
+        label = label.removeprefix("--").replace("-", "_")
+        if label not in kinds:
+            raise ValueError(unknown("setting", label, kinds))
+        section, name, kind = kinds[label]
+        (given.setdefault(section, {}) if section else given)[name] = from_text(label, value, kind)
+    return given
+
+
 def docstrings(cls: type) -> dict[str, str]:
     """The sentence below each field of a dataclass."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0].body  # pyright: ignore

@@ -1,0 +1,76 @@
+"""What a setting is worth, seed by seed."""
+
+import json
+
+import numpy as np
+import pytest
+from duozero.train import ablate, cli
+from scipy import stats
+
+TINY = """
+num_rounds = 1
+model = { width = 8, depth = 1 }
+search = { num_simulations = 2 }
+play = { num_games = 2, num_moves = 6 }
+learn = { num_updates = 1, batch_size = 4, replay_moves = 8, num_unroll_steps = 2 }
+"""
+GAME = "race_to_5_2"
+
+
+def outcomes(*kept):
+    return [{"seconds": 10.0, "strength/kept": value} for value in kept]
+
+
+def test_an_effect_is_the_difference_seed_by_seed_with_its_t_interval():
+    found = {"as it is": outcomes(0.5, 0.7, 0.9), "more": outcomes(0.6, 0.7, 0.95)}
+    effects = ablate.compare(found)
+    base, more = (effects[name]["strength/kept"] for name in found)
+    assert base.mean == base.change == pytest.approx(0.7)
+    low, high = stats.t.interval(0.95, 2, loc=0.7, scale=stats.sem([0.5, 0.7, 0.9]))
+    assert base.half == pytest.approx((high - low) / 2)
+    assert (more.mean, more.change) == pytest.approx((0.75, 0.05))
+    low, high = stats.t.interval(0.95, 2, loc=0.05, scale=stats.sem([0.1, 0.0, 0.05]))
+    assert more.half == pytest.approx((high - low) / 2)
+    assert effects["more"]["seconds"] == (10.0, 0.0, 0.0)
+
+
+def test_one_seed_has_no_interval():
+    assert np.isnan(ablate.half_width(np.array([0.5])))
+
+
+@pytest.fixture
+def command(tmp_path):
+    (tmp_path / "tiny.toml").write_text(TINY)
+    changes = ("--change", "learn.augment=false,learn.lambda=0.5")
+    common = ("--config", str(tmp_path / "tiny.toml"), "--run", str(tmp_path / "out"))
+    return ["ablate", GAME, "--seeds", "0,1", *common, *changes]
+
+
+def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys):
+    assert cli.main(command) == 0
+    shown = capsys.readouterr().out
+    assert "| as it is " in shown and "| learn.augment=false,learn.lambda=0.5 " in shown
+    stored = json.loads((tmp_path / "out/ablation.json").read_text())
+    assert [len(runs) for runs in stored["runs"].values()] == [2, 2]
+    configs = sorted((tmp_path / "out").glob("*/config.toml"))
+    assert len(configs) == 4
+    assert ["lambda_ = 0.5" in path.read_text() for path in configs].count(True) == 2
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/metrics.jsonl")}
+    assert cli.main(command) == 0  # What is finished is not done again.
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("learn.lamda=1", "unknown setting 'learn.lamda'; did you mean 'learn.lambda'"),
+        ("learn.lambda", "'learn.lambda' changes nothing; write SETTING=VALUE"),
+        ("learn.lambda=much", "learn.lambda = 'much'; a number is needed"),
+        ("learn.lambda=7", "learn.lambda_ = 7.0; it must be from 0 to 1"),
+    ],
+)
+def test_a_change_that_cannot_be_is_one_line(tmp_path, command, capsys, change, says):
+    assert cli.main([*command[:-1], change]) == 2
+    shown = capsys.readouterr()
+    assert says in shown.err and shown.err.count("\n") == 1 and not shown.out
+    assert not (tmp_path / "out").exists()
