@@ -70,9 +70,8 @@ def prepare(config: Config, changes: dict[str, Config], seeds: list[int], direct
 
 def execute(ablation: Ablation, report: Report, should_stop: Callable[[], bool]) -> str | None:
     """Trains what is not trained yet, and stores and returns the table; None if interrupted."""
-    for at in range(len(next(iter(ablation.runs.values())))):  # So that each seed is whole first.
-        for name, runs in ablation.runs.items():
-            one = runs[at]
+    for of_a_seed in zip(*ablation.runs.values(), strict=True):
+        for one in of_a_seed:
             done = one.restored[1] if one.restored else 0
             if done == one.config.num_rounds and (one.directory / "report.json").exists():
                 continue
