@@ -2,13 +2,15 @@
 
 import dataclasses
 import json
+import re
 import shutil
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from duozero.train import checkpoint, folder, roster
-from duozero.train.config import Config, resolve
+from duozero.train import checkpoint, folder, packed, roster
+from duozero.train.config import Config, resolve, to_toml
 from duozero.train.run import train
 
 SETTINGS = {
@@ -119,22 +121,28 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(straight, tmp_path):
         roster.load(run)
 
 
-def test_a_checkpoint_of_another_network_is_refused(straight, tmp_path):
-    run = tmp_path / "run"
-    shutil.copytree(straight.run.directory, run)
-    settings = (run / "config.toml").read_text().replace("width = 8", "width = 9")
-    (run / "config.toml").write_text(settings)
-    with pytest.raises(ValueError, match="is of a run with other settings"):
-        roster.load(run)
-
-
-def test_a_checkpoint_of_another_seed_is_refused(straight, tmp_path):
+@pytest.mark.parametrize(
+    ("line", "edited", "difference"),
+    [
+        ("width = 8", "width = 9", "model.width = 9 instead of 8"),
+        ("seed = 0", "seed = 1", "seed = 1 instead of 0"),
+        ("ema_decay = 0.5", "", "learn.ema_decay = 0.0 instead of 0.5"),
+        ('game = "race_to_5_2"', "", "game = 'tic_tac_toe' instead of 'race_to_5_2'"),
+    ],
+)
+def test_settings_that_are_not_the_checkpoints_are_refused_by_name(
+    straight, tmp_path, line, edited, difference
+):
     run = tmp_path / "run"
     shutil.copytree(straight.run.directory, run)
     settings = (run / "config.toml").read_text()
-    (run / "config.toml").write_text(settings.replace("seed = 0", "seed = 1"))
-    with pytest.raises(ValueError, match="is of a run with other settings"):
+    assert line in settings
+    (run / "config.toml").write_text(settings.replace(line, edited))
+    message = re.escape(f"checkpoint 4 of {run} is of a run with other settings: {difference}")
+    with pytest.raises(ValueError, match=f"^{message}$"):
         roster.load(run)
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        train(folder.stored_config(run), run, resume=True)
 
 
 def test_settings_that_were_cut_short_are_refused(straight, tmp_path):
@@ -142,8 +150,46 @@ def test_settings_that_were_cut_short_are_refused(straight, tmp_path):
     shutil.copytree(straight.run.directory, run)
     settings = (run / "config.toml").read_text()
     (run / "config.toml").write_text(settings[: settings.index("[play]")])
-    with pytest.raises(ValueError, match="is not whole: it says nothing of play.num_games"):
+    with pytest.raises(ValueError, match="play.num_games = 128 instead of 4; play.num_moves = 16"):
+        roster.load(run)
+    with pytest.raises(ValueError, match="play.num_games = 4 instead of 128"):
         train(straight.run.config, run, resume=True)
+
+
+def test_a_run_older_than_a_setting_plays_and_goes_on(straight, tmp_path, monkeypatch):
+    config, run = straight.run.config, tmp_path / "run"
+    older = lambda config: to_toml(config).replace("value_weight = 1.0\n", "")  # noqa: E731
+    for module in (folder, packed):
+        monkeypatch.setattr(module, "to_toml", older)
+    asked = []
+    train(config, run, should_stop=lambda: asked.append(0) or len(asked) == 2)
+    monkeypatch.undo()
+    assert "value_weight" not in (run / "config.toml").read_text()
+    key = jax.random.key(0)
+    position = jax.vmap(straight.run.agent.game.init)(key[None])
+    assert roster.load_player(run)(jax.random.key(1)[None], position).shape == (1,)
+    assert same(train(config, run, resume=True).state, straight.state)
+
+
+def test_a_checkpoint_without_settings_is_refused(straight, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "pack_settings", lambda config: {})
+    train(straight.run.config, tmp_path / "run")
+    with pytest.raises(ValueError, match="4 of .* does not say with which settings it was made"):
+        roster.load(tmp_path / "run")
+
+
+def test_a_tree_is_unpacked_only_into_its_own_shape_and_type():
+    tree = {"a": jnp.zeros((2, 3)), "key": jax.random.key(0)}
+    arrays = packed.pack(tree)
+    assert same(packed.unpack(arrays, jax.eval_shape(lambda: tree), "it"), tree)
+    for wrong, is_ in (
+        ({"a": jnp.zeros((2, 4))}, r"float32\[2, 3\], not float32\[2, 4\]"),
+        ({"a": jnp.zeros((2, 3), jnp.int32)}, r"float32\[2, 3\], not int32\[2, 3\]"),
+        ({"b": jnp.zeros(1)}, r"nothing, not float32\[1\]"),
+        ({"key": jnp.zeros(3, jnp.uint32)}, r"uint32\[2\], not uint32\[3\]"),
+    ):
+        with pytest.raises(ValueError, match=r"^it is of another game or network: .* is " + is_):
+            packed.unpack(arrays, wrong, "it")
 
 
 def test_measurements_that_a_checkpoint_presupposes_must_be_there(straight, tmp_path):

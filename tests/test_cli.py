@@ -49,6 +49,11 @@ def place(tmp_path_factory):
     shutil.copy("run/config.toml", "unborn/config.toml")
     (place / "torn").mkdir()
     (place / "torn/config.toml").write_text("game = 'race_")
+    (place / "newer").mkdir()
+    (place / "newer/config.toml").write_text(f"game = '{GAME}'\n[learn]\nwarmth = 3\n")
+    shutil.copytree("run", "edited")
+    settings = (place / "run/config.toml").read_text()
+    (place / "edited/config.toml").write_text(settings.replace("seed = 0", "seed = 7"))
     yield place
     os.chdir(before)
 
@@ -107,7 +112,8 @@ WRONG = {
     "train race_to_5_2 --run run": "exists and is left as it is; add --resume",
     "train race_to_5_2 --run none --resume": "there is no run folder none",
     "train race_to_5_2 --run half --resume": "holds no config.toml",
-    "train race_to_5_2 --run torn --resume": "is not a settings file",
+    "train race_to_5_2 --run torn --resume": "torn/config.toml holds settings that cannot",
+    "train race_to_5_2 --run newer --resume": "unknown setting 'learn.warmth'",
     "train race_to_6_2 --run run --resume": "game = 'race_to_6_2' instead of 'race_to_5_2'",
     "train race_to_5_2 --run run --resume --model.width 9": "model.width = 9 instead of 8",
     "train race_to_5_2 --run run --resume --planner muzero": "planner = 'muzero' instead of",
@@ -118,7 +124,9 @@ WRONG = {
     "evaluate run": "required: --against",
     "evaluate none --against random": "there is no run folder none",
     "evaluate half --against random": "holds no config.toml",
-    "evaluate torn --against random": "is not a settings file",
+    "evaluate torn --against random": "torn/config.toml holds settings that cannot",
+    "evaluate newer --against random": "unknown setting 'learn.warmth'",
+    "evaluate edited --against random": "edited is of a run with other settings: seed = 7 instead",
     "evaluate unborn --against random": "holds no checkpoint yet",
     "evaluate run --against mtcs": "did you mean 'mcts'?",
     "evaluate run --against mcts:0": "a number of simulations from 1",

@@ -28,10 +28,34 @@ def test_a_file_may_choose_the_planner_and_a_flag_another():
 
 @pytest.mark.parametrize("planner", ["alphazero", "muzero"])
 @pytest.mark.parametrize("game", ["tic_tac_toe", "connect_four", "gomoku_6x6_4", "race_to_21"])
-def test_every_preset_can_be_run_and_read_back(game, planner, tmp_path):
+def test_every_preset_can_be_run_and_read_back(game, planner):
     config = check(preset(game, planner))
-    (tmp_path / "config.toml").write_text(to_toml(config))
-    assert from_toml(tmp_path / "config.toml") == config
+    assert from_toml(to_toml(config).encode(), "it") == config
+
+
+def test_what_is_stored_without_a_setting_has_its_default():
+    stored = to_toml(preset("tic_tac_toe", "muzero")).replace("num_updates = 32\n", "")
+    config = from_toml(stored.encode(), "it")
+    assert config.learn.num_updates == 16
+    assert config.learn.learning_rate == 5e-3
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        (b"game = 'race_", "at end of document"),
+        (b"game = '\xff'", "can't decode byte 0xff"),
+        (b"[search]\nnum_simulation = 3", "did you mean 'search.num_simulations'?"),
+        (b"search = 3", "is a table of settings, not 3"),
+        (b"num_rounds = 0", "num_rounds = 0; it must be greater than 0"),
+        (b"x = " + b"[" * 100_000, "maximum recursion depth"),
+    ],
+)
+def test_stored_settings_that_cannot_be_used_are_refused_in_one_line(stored, message):
+    with pytest.raises(ValueError, match="^it holds settings that cannot be used: ") as refusal:
+        from_toml(stored, "it")
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
 
 
 def test_every_setting_says_what_it_is():

@@ -1,4 +1,9 @@
-"""Settings: what can be chosen, what is allowed, and where it comes from. Does not import JAX."""
+"""Settings: what can be chosen, what is allowed, and where it comes from. Does not import JAX.
+
+What is stored without a setting has its default. So the default of a new setting must reproduce
+what was before it, and a default never changes: runs that are older than a setting stay what they
+were. What works better goes into presets.toml.
+"""
 
 import dataclasses
 import tomllib
@@ -9,7 +14,7 @@ from typing import Any, Literal
 import tomli_w
 
 from .limits import check
-from .overlay import flatten, overlay, read_toml
+from .overlay import flatten, overlay
 
 PRESETS = Path(__file__).with_name("presets.toml")
 
@@ -200,19 +205,16 @@ def to_toml(config: Config) -> str:
     return tomli_w.dumps(dataclasses.asdict(config))
 
 
-def from_toml(path: Path) -> Config:
-    """The settings that a run has stored.
+def from_toml(text: bytes, origin: object) -> Config:
+    """The settings that a run has stored; those it does not name have their defaults.
 
     Raises:
-        ValueError: if they cannot be read, or do not fit.
+        ValueError: if they cannot be read, or do not fit; it names their `origin`.
     """
-    stored = read_toml(path)
-    config = check(overlay(Config(), stored))
-    for section, name, _ in flatten(config):
-        if name not in (stored.get(section, {}) if section else stored):
-            label = f"{section}.{name}" if section else name
-            raise ValueError(f"{path} is not whole: it says nothing of {label}")
-    return config
+    try:
+        return check(overlay(Config(), tomllib.loads(text.decode())))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{origin} holds settings that cannot be used: {error}") from None
 
 
 def differences(old: Config, new: Config) -> list[str]:

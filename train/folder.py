@@ -1,10 +1,8 @@
 """The folder of a run: its settings, its measurements, its report. Does not import JAX."""
 
-import dataclasses
 import json
 import os
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +35,16 @@ def stored_config(directory: Path) -> Config:
     """The settings of the run in `directory`.
 
     Raises:
-        ValueError: if there is no run, or it is not a whole one.
+        ValueError: if there is no run, or its settings cannot be used.
     """
     if not directory.is_dir():
         raise ValueError(f"there is no run folder {directory}")
-    if not (directory / "config.toml").is_file():
+    path = directory / "config.toml"
+    if not path.is_file():
         inside = sorted(str(path.parent) for path in directory.glob("*/config.toml"))
         hint = f"; {' and '.join(inside)} are" if inside else ""
         raise ValueError(f"{directory} is not a run folder, it holds no config.toml{hint}")
-    return from_toml(directory / "config.toml")
-
-
-def identity(config: Config) -> int:
-    """A number that tells runs apart: of every setting but how long the run is."""
-    return zlib.crc32(to_toml(dataclasses.replace(config, num_rounds=1)).encode())
+    return from_toml(path.read_bytes(), path)
 
 
 def refuse_changes(directory: Path, config: Config) -> None:

@@ -16,7 +16,7 @@ from ..planners import Planner, rollout
 from . import checkpoint, connect_four_oracle, players
 from .agent import Agent, make_agent, mcts, named
 from .config import Config
-from .folder import identity, stored_config
+from .folder import stored_config
 from .limits import check
 from .memory import refuse_beyond_memory, tree_bytes
 from .oracles import Solution, solve
@@ -109,15 +109,15 @@ def load(
     Raises:
         ValueError: if there is no run, it is damaged, or does not fit its own settings.
     """
-    config = stored_config(directory)
+    stored = stored_config(directory)
     changes = {"num_simulations": simulations} if simulations is not None else {}
     changes |= {"reuse": True} if reuse else {}
-    search = dataclasses.replace(config.search, **changes)
-    config = check(dataclasses.replace(config, search=search))
+    search = dataclasses.replace(stored.search, **changes)
+    config = check(dataclasses.replace(stored, search=search))
     agent = make_agent(game_named(config.game), config)
     like = _shapes(agent.planner)
     check_search(agent.planner, config.search.num_nodes, num_games)
-    params = checkpoint.restore(directory, "player", like, identity(stored_config(directory)))
+    params = checkpoint.restore(directory, "player", like, stored)
     return Trained(config, agent, params, checkpoint.latest(directory))
 
 

@@ -123,7 +123,7 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     report.begin(title, done, config.num_rounds)
     start = time.monotonic() - earlier["seconds"]
     finished = True
-    with Checkpoints(directory, folder.identity(config)) as checkpoints:
+    with Checkpoints(directory, config) as checkpoints:
         for number in range(done + 1, config.num_rounds + 1):
             phase = report.phase if number == done + 1 else _no_phase
             state, row = play_round(run.learner, config, state, phase)
@@ -164,7 +164,7 @@ def _restored(directory: Path, learner: Learner, config: Config) -> tuple[TrainS
             f"the newest checkpoint is of round {done}"
         )
     state = learner.init(jax.random.key(config.seed))
-    stored = checkpoint.restore(directory, "state", state, folder.identity(config))
+    stored = checkpoint.restore(directory, "state", state, config)
     placed = jax.tree.map(lambda x, fresh: jax.device_put(x, fresh.sharding), stored, state)
     return placed, done
 
