@@ -72,7 +72,7 @@ def execute(ablation: Ablation, report: Report, should_stop: Callable[[], bool])
     """Trains what is not trained yet, and stores and returns the table; None if interrupted."""
     for of_a_seed in zip(*ablation.runs.values(), strict=True):
         for one in of_a_seed:
-            done = one.restored[1] if one.restored else 0
+            done = one.restored.num_rounds if one.restored else 0
             if done == one.config.num_rounds and (one.directory / "report.json").exists():
                 continue
             if not run.execute(one, report, should_stop).finished:

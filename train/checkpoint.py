@@ -17,9 +17,9 @@ logging.getLogger("absl").setLevel(logging.WARNING)  # orbax tells of every step
 class Checkpoints:
     """The checkpoints of one run folder; a context manager, which waits for what is being written.
 
-    A checkpoint has two items: `state`, the whole of training, and `player`, the averaged
-    parameters, which are all that playing needs. Both are dictionaries of numpy arrays by path,
-    and hold the settings of the run as well.
+    A checkpoint has these items: `state`, the whole of training; `player`, the averaged
+    parameters, which are all that playing needs; and `best`, see `best.Best`, once there is one.
+    Each is a dictionary of numpy arrays by path, and holds the settings of the run as well.
     """
 
     def __init__(self, directory: Path, config: Config, num_kept: int = 2):
@@ -35,13 +35,13 @@ class Checkpoints:
         self._manager.wait_until_finished()
         self._manager.close()
 
-    def save(self, num_rounds: int, state: Any, player: Any) -> None:
-        """Stores both after `num_rounds`; returns once they are copied, and writes meanwhile."""
-        items = ocp.args.Composite(
-            state=ocp.args.StandardSave(pack(state) | self._settings),
-            player=ocp.args.StandardSave(pack(player) | self._settings),
-        )
-        self._manager.save(num_rounds, args=items)
+    def save(self, num_rounds: int, state: Any, player: Any, best: Any = None) -> None:
+        """Stores all after `num_rounds`; returns once they are copied, and writes meanwhile."""
+        items = {"state": state, "player": player} | ({} if best is None else {"best": best})
+        packed = {
+            name: ocp.args.StandardSave(pack(item) | self._settings) for name, item in items.items()
+        }
+        self._manager.save(num_rounds, args=ocp.args.Composite(**packed))
 
 
 def latest(directory: Path) -> int:
@@ -50,12 +50,17 @@ def latest(directory: Path) -> int:
     return max((int(p.parent.name) for p in steps if p.parent.name.isdigit()), default=0)
 
 
+def holds(directory: Path, item: str) -> bool:
+    """Whether the newest checkpoint of a run folder has such an item."""
+    return (directory / "checkpoints" / str(latest(directory)) / item).is_dir()
+
+
 def restore(directory: Path, item: str, like: Any, config: Config) -> Any:
-    """The newest `state` or `player` of a run folder, in the shape of `like`.
+    """An item of the newest checkpoint of a run folder, in the shape of `like`.
 
     Args:
         directory: the run folder.
-        item: which of the two.
+        item: `state`, `player` or `best`.
         like: arrays or their shapes, as of `jax.eval_shape`.
         config: the settings that it must have been made with; `num_rounds` may differ.
 

@@ -141,7 +141,7 @@ class EvaluateConfig:
     opening_plies: int = 2
     """Random moves before a match begins."""
     mcts_simulations: int = 100
-    """Of the pure tree search that stands in where a game has no exact solution."""
+    """Of the pure tree search met first where there is no exact solution; doubled when beaten."""
 
 
 @dataclass(frozen=True)

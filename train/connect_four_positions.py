@@ -82,6 +82,21 @@ def _fresh(game: ConnectFour, drawn: list[str], seen: set[bytes]) -> list[str]:
     return fresh
 
 
+def of_run(game: ConnectFour, directory: Path) -> list[Position]:
+    """The positions that a run is held against: those in its folder, or solved and kept there.
+
+    Raises:
+        ValueError: if there are none and the solver is not installed, or the file is damaged.
+        OSError: if they cannot be kept.
+    """
+    positions = read(game, directory)
+    if positions is None:
+        solver = Solver()
+        positions = sample(game, solver)
+        write(directory, positions, solver.name)
+    return positions
+
+
 def write(directory: Path, positions: list[Position], solver: str) -> None:
     """Keeps positions for the next evaluation, and for whoever wants to check them."""
     head = {

@@ -1,32 +1,40 @@
 """How strong a network is, during training."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import jax
 
+from ..games.connect_four import ConnectFour
+from . import connect_four_positions, losing_moves
 from .agent import Agent, mcts
-from .arena import match
+from .arena import Score, match
 from .config import Config
+from .folder import Row
 from .oracles import Judgement, Solution, judge, moves_of
 from .players import Player
 from .roster import solution_of
 
-Measure = Callable[[dict], dict[str, float]]
+Measure = Callable[[dict, list[Row]], Row]
+LADDER = "strength/mcts:"
 
 
-def make_measure(agent: Agent, config: Config) -> Measure:
-    """`params -> {"strength/...": number}`; draws on nothing but the parameters and the seed.
+def make_measure(agent: Agent, config: Config, directory: Path) -> Measure:
+    """`(params, rows) -> {"strength/...": number}`, where `rows` is what was measured before.
 
     Where the game has an exact solution: the share of positions in which the move keeps the game
-    value, and the lines lost. Else the score against pure Monte Carlo tree search.
+    value, and the lines lost. Else the score against pure Monte Carlo tree search, at the rung of
+    the ladder that `rows` lead to. For Connect Four also the share of moves that lose game value,
+    where the solver is installed or the run folder holds positions. Otherwise it draws on nothing
+    but the parameters and the seed.
     """
     evaluate, seed = config.evaluate, config.seed
-    key = jax.random.fold_in(jax.random.key(seed), 1)
     solution = solution_of(config.game)
+    size = evaluate.num_openings
     if solution is not None:
 
-        def hold(params):
-            size = evaluate.num_openings
+        def hold(params, rows):
+            del rows
             with_search = judged(agent.searching(params), solution, seed, size)
             alone = judged(agent.network(params), solution, seed, size)
             return {
@@ -38,18 +46,56 @@ def make_measure(agent: Agent, config: Config) -> Measure:
 
         return hold
     if agent.game.num_players != 2:
-        return lambda params: {}
-    opponent = mcts(agent.game, evaluate.mcts_simulations)
+        return lambda params, rows: {}
 
-    def play(params):
-        player = agent.searching(params)
-        sizes = (evaluate.num_openings, evaluate.opening_plies)
-        score = match(agent.game, player, opponent, key, *sizes)
-        low, high = score.interval
-        name = f"strength/{opponent.name}"
-        return {name: score.mean, f"{name}/low": low, f"{name}/high": high}
+    def climb(params, rows):
+        opponent = mcts(agent.game, rung(rows, evaluate.mcts_simulations))
+        score = duel(agent, config, agent.searching(params), opponent)
+        return scored(f"strength/{opponent.name}", score) | _losing(params)
 
-    return play
+    def _losing(params):
+        if not isinstance(agent.game, ConnectFour):
+            return {}
+        try:
+            positions = connect_four_positions.of_run(agent.game, directory)
+        except ValueError:  # There is no solver.
+            return {}
+        found = {}
+        players = ("", agent.searching(params)), ("_without_search", agent.network(params))
+        for name, player in players:
+            losses = losing_moves.play(player, agent.game, positions, seed, size).losses
+            name = f"strength/losing_moves{name}"
+            found |= {f"{name}/{kind}": loss.share for kind, loss in losses.items()}
+            found[name] = found.pop(f"{name}/all")
+        return found
+
+    return climb
+
+
+def rung(rows: list[Row], first: int) -> int:
+    """Simulations of the pure tree search to be met next: twice as many once it is beaten.
+
+    Beaten is what scores less than half, with certainty: the 95 % interval lies above.
+    """
+    for row in reversed(rows):
+        for name in row:
+            if name.startswith(LADDER) and name.endswith("/low"):
+                simulations = int(name.removeprefix(LADDER).removesuffix("/low"))
+                return 2 * simulations if row[name] > 0.5 else simulations
+    return first
+
+
+def duel(agent: Agent, config: Config, player: Player, opponent: Player) -> Score:
+    """A match of the size that the settings ask for; always from the same openings."""
+    evaluate = config.evaluate
+    key = jax.random.fold_in(jax.random.key(config.seed), 1)
+    return match(agent.game, player, opponent, key, evaluate.num_openings, evaluate.opening_plies)
+
+
+def scored(name: str, score: Score) -> Row:
+    """A score and its interval as measurements."""
+    low, high = score.interval
+    return {name: score.mean, f"{name}/low": low, f"{name}/high": high}
 
 
 def judged(player: Player, solution: Solution, seed: int, size: int) -> Judgement:

@@ -141,4 +141,7 @@ def strength(row: Row) -> str:
             f"loses {row['strength/lost_lines']:,} lines"
         )
     scores = [key for key in row if key.startswith("strength/mcts") and key.count("/") == 1]
-    return ", ".join(f"{row[key]:.1%} against {key.removeprefix('strength/')}" for key in scores)
+    said = [f"{row[key]:.1%} against {key.removeprefix('strength/')}" for key in scores[-1:]]
+    if "strength/losing_moves" in row:
+        said += [f"{row['strength/losing_moves']:.1%} of moves lose value"]
+    return ", ".join(said)

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 from ..models import num_parameters
 from . import checkpoint, folder, roster
 from .agent import Agent, make_agent
+from .best import Best, challenge
 from .build import build_learner, build_mesh
 from .checkpoint import Checkpoints
 from .config import Config, check
@@ -23,6 +25,20 @@ from .measure import Measure, make_measure
 from .memory import check_memory
 from .progress import Report, Silent, strength
 from .rounds import play_round
+
+
+class Restored(NamedTuple):
+    """What a run goes on from.
+
+    Attributes:
+        state: all of training.
+        num_rounds: the rounds behind it.
+        best: the best network so far; None before the first measurement of strength.
+    """
+
+    state: TrainState
+    num_rounds: int
+    best: Best | None
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class Run:
         agent: how it plays.
         learner: how it learns.
         measure: how strong it is.
-        restored: what its folder holds: the state, and the rounds behind it; None to start anew.
+        restored: what its folder holds; None to start anew.
     """
 
     config: Config
@@ -43,7 +59,7 @@ class Run:
     agent: Agent
     learner: Learner
     measure: Measure
-    restored: tuple[TrainState, int] | None
+    restored: Restored | None
 
 
 class TrainedRun(NamedTuple):
@@ -100,7 +116,8 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
     agent, learner = _built(replace(config, seed=0, evaluate_every=0, checkpoint_every=1))
     check_memory(agent.planner, learner, config)
     restored = _restored(directory, learner, config) if resume else None
-    return Run(config, directory, agent, learner, make_measure(agent, config), restored)
+    measure = make_measure(agent, config, directory)
+    return Run(config, directory, agent, learner, measure, restored)
 
 
 @functools.lru_cache(maxsize=16)
@@ -115,7 +132,8 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     """Trains what was prepared; see `train`."""
     config, directory = run.config, run.directory
     folder.write_config(directory, config)
-    state, done = run.restored or (run.learner.init(jax.random.key(config.seed)), 0)
+    fresh = Restored(run.learner.init(jax.random.key(config.seed)), 0, None)
+    state, done, best = run.restored or fresh
     rows = folder.keep_rows(directory, done)
     earlier = rows[-1] if rows else {"seconds": 0.0, "games": 0}
     title = f"{config.planner} learns {config.game} in {directory}"
@@ -129,7 +147,9 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
             state, row = play_round(run.learner, config, state, phase)
             row |= {"round": number, "games": earlier["games"] + row["games"]}
             if _due(config.evaluate_every, number, config.num_rounds):
-                row |= _measured(run.measure, state, report if not _seen(rows, done) else Silent())
+                shown = report if not _seen(rows, done) else Silent()
+                best, measured = _measured(run, state, best, number, rows, shown)
+                row |= measured
             row["seconds"] = time.monotonic() - start
             folder.append_row(directory, row)
             rows.append(row)
@@ -137,7 +157,7 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
             report.round(row)
             finished = number == config.num_rounds or not should_stop()
             if not finished or _due(config.checkpoint_every, number, config.num_rounds):
-                checkpoints.save(number, state, state.average)
+                checkpoints.save(number, state, state.average, best)
             if not finished:
                 break
     report.end()
@@ -147,8 +167,8 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     return trained
 
 
-def _restored(directory: Path, learner: Learner, config: Config) -> tuple[TrainState, int] | None:
-    """The state to go on from, and the rounds behind it; None if none was finished.
+def _restored(directory: Path, learner: Learner, config: Config) -> Restored | None:
+    """What to go on from; None if no round was finished.
 
     Raises:
         ValueError: if what is stored is damaged, or of another run.
@@ -166,13 +186,27 @@ def _restored(directory: Path, learner: Learner, config: Config) -> tuple[TrainS
     state = learner.init(jax.random.key(config.seed))
     stored = checkpoint.restore(directory, "state", state, config)
     placed = jax.tree.map(lambda x, fresh: jax.device_put(x, fresh.sharding), stored, state)
-    return placed, done
+    best = None
+    if checkpoint.holds(directory, "best"):
+        like = Best(state.average, np.array(0, np.int32))
+        best = jax.tree.map(np.asarray, checkpoint.restore(directory, "best", like, config))
+    return Restored(placed, done, best)
 
 
-def _measured(measure: Measure, state: TrainState, report: Report | Silent) -> Row:
+def _measured(
+    run: Run,
+    state: TrainState,
+    best: Best | None,
+    number: int,
+    rows: list[Row],
+    report: Report | Silent,
+) -> tuple[Best | None, Row]:
     """What the averaged network is worth; a copy of it, so that training cannot be touched."""
+    params = jax.device_get(state.average)
     with report.phase("compiling and measuring the strength"):
-        return measure(jax.device_get(state.average))
+        worth = run.measure(params, rows)
+        best, score = challenge(best, params, number, run.agent, run.config)
+        return best, worth | score
 
 
 def _seen(rows: list[Row], done: int) -> bool:
