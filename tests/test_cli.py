@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from duozero.train import cli, folder
+from duozero.train import cli, folder, network_file, roster
 
 TINY = """
 num_rounds = 2
@@ -54,6 +54,9 @@ def place(tmp_path_factory):
     shutil.copytree("run", "edited")
     settings = (place / "run/config.toml").read_text()
     (place / "edited/config.toml").write_text(settings.replace("seed = 0", "seed = 7"))
+    (place / "junk.npz").write_text("junk")
+    trained = roster.load(place / "run")
+    network_file.save("net.npz", trained.config, trained.params, trained.num_rounds)
     yield place
     os.chdir(before)
 
@@ -128,6 +131,11 @@ WRONG = {
     "evaluate newer --against random": "unknown setting 'learn.warmth'",
     "evaluate edited --against random": "edited is of a run with other settings: seed = 7 instead",
     "evaluate unborn --against random": "holds no checkpoint yet",
+    "evaluate net.npz --against random": "net.npz is a file, not a run folder",
+    "evaluate run --against junk.npz": "junk.npz is damaged, or no network file (",
+    "evaluate run --against network:none.npz": "No such file or directory: 'none.npz'",
+    "evaluate run --against none.npz": "unknown player 'none.npz'",
+    "evaluate run --against tiny.toml": "tiny.toml is a file, not a run folder",
     "evaluate run --against mtcs": "did you mean 'mcts'?",
     "evaluate run --against mcts:0": "a number of simulations from 1",
     "evaluate run --against mcts:9999999 --openings 1000000": "GiB are available",
@@ -136,6 +144,7 @@ WRONG = {
     "play chess": "unknown game 'chess'",
     "play gomoku_6x6_4 --against perfect": "no perfect player of gomoku_6x6_4",
     "play race_to_6_2 --against run": "plays race_to_5_2, not race_to_6_2",
+    "play race_to_6_2 --against net.npz": "net.npz plays race_to_5_2, not race_to_6_2",
     "play race_to_5_2 --first --second": "not allowed with",
 }
 
@@ -173,7 +182,7 @@ def test_a_run_is_held_against_another_player(place, capsys):
     shown = capsys.readouterr().out
     assert re.search(r"against random +\| [\d.]+ \[", shown)
     assert "keeps the value, with search" in shown
-    command = "evaluate run --against network:run --openings 4 --simulations 3 --json"
+    command = "evaluate run --against network:net.npz --openings 4 --simulations 3 --json"
     assert cli.main(command.split()) == 0
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["score"]["wins"] + numbers["score"]["draws"] + numbers["score"]["losses"] == 8

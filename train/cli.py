@@ -28,7 +28,10 @@ REUSE: dict[str, Any] = {
     "action": "store_true",
     "help": "the run goes on from the tree of its last move (alphazero)",
 }
-PLAYERS = "random, greedy-centre, mcts, mcts:N, perfect, network:RUN or a run folder"
+PLAYERS = (
+    "random, greedy-centre, mcts, mcts:N, perfect, a run folder or FILE.npz, network:RUN or "
+    "network:FILE.npz"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -38,7 +38,8 @@ def stored_config(directory: Path) -> Config:
         ValueError: if there is no run, or its settings cannot be used.
     """
     if not directory.is_dir():
-        raise ValueError(f"there is no run folder {directory}")
+        is_file = f"{directory} is a file, not a run folder"
+        raise ValueError(is_file if directory.exists() else f"there is no run folder {directory}")
     path = directory / "config.toml"
     if not path.is_file():
         inside = sorted(str(path.parent) for path in directory.glob("*/config.toml"))
@@ -98,8 +99,8 @@ def keep_rows(directory: Path, num_rounds: int) -> list[Row]:
     return rows
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, contents: str | bytes) -> None:
     """Writes a file whole or not at all."""
     part = path.with_name(path.name + ".part")
-    part.write_text(text)
+    part.write_bytes(contents.encode() if isinstance(contents, str) else contents)
     os.replace(part, path)

@@ -13,7 +13,7 @@ from ..games.connect_four import ConnectFour
 from ..games.gomoku import Gomoku
 from ..models import Params
 from ..planners import Planner, rollout
-from . import checkpoint, connect_four_oracle, players
+from . import checkpoint, connect_four_oracle, network_file, players
 from .agent import Agent, make_agent, mcts, named
 from .config import Config
 from .folder import stored_config
@@ -21,15 +21,17 @@ from .limits import check
 from .memory import refuse_beyond_memory, tree_bytes
 from .oracles import Solution, solve
 from .overlay import unknown
+from .packed import unpack
 from .players import Player
 from .report import table
 
-NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "network:RUN", "a run folder")
+NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "a run folder", "FILE.npz")
+NAMES += ("network:RUN", "network:FILE.npz")
 DEFAULT_SIMULATIONS = 200
 
 
 class Trained(NamedTuple):
-    """What a run folder has learned.
+    """What a run has learned.
 
     Attributes:
         config: its settings.
@@ -96,20 +98,23 @@ def _shapes(planner: Planner) -> Params:
 
 
 def load(
-    directory: Path, simulations: int | None = None, num_games: int = 1, reuse: bool = False
+    path: Path, simulations: int | None = None, num_games: int = 1, reuse: bool = False
 ) -> Trained:
-    """The player that a run folder holds, with its own search settings.
+    """The player that a run folder or a network file holds, with its own search settings.
 
     Args:
-        directory: the run folder.
+        path: the folder, or the file, whose name ends in .npz.
         simulations: nodes per move instead of those of the run.
         num_games: how many it will play at once.
         reuse: go on from the tree of its last move, whatever the run does.
 
     Raises:
         ValueError: if there is no run, it is damaged, or does not fit its own settings.
+        OSError: if the file cannot be read.
     """
-    stored = stored_config(directory)
+    is_file = path.suffix == ".npz" and not path.is_dir()
+    network = network_file.load(path) if is_file else None
+    stored = network.config if network else stored_config(path)
     changes = {"num_simulations": simulations} if simulations is not None else {}
     changes |= {"reuse": True} if reuse else {}
     search = dataclasses.replace(stored.search, **changes)
@@ -117,17 +122,19 @@ def load(
     agent = make_agent(game_named(config.game), config)
     like = _shapes(agent.planner)
     check_search(agent.planner, config.search.num_nodes, num_games)
-    params = checkpoint.restore(directory, "player", like, stored)
-    return Trained(config, agent, params, checkpoint.latest(directory))
+    if network:
+        return Trained(config, agent, unpack(network.arrays, like, path), network.num_rounds)
+    params = checkpoint.restore(path, "player", like, stored)
+    return Trained(config, agent, params, checkpoint.latest(path))
 
 
-def load_player(directory: Path | str, simulations: int | None = None) -> Player:
-    """A trained player from its run folder, for matches.
+def load_player(path: Path | str, simulations: int | None = None) -> Player:
+    """A trained player from its run folder or network file, for matches.
 
     Raises:
         ValueError: see `load`.
     """
-    return named(load(Path(directory), simulations).searching, str(directory))
+    return named(load(Path(path), simulations).searching, str(path))
 
 
 def player(
@@ -161,12 +168,12 @@ def player(
     if spec == "perfect":
         return _perfect_player(game)
     alone = spec.startswith("network:")
-    directory = Path(spec.removeprefix("network:"))
-    if not alone and not directory.exists():
+    path = Path(spec.removeprefix("network:"))
+    if not alone and not path.exists():
         raise ValueError(unknown("player", spec, NAMES))
-    trained = load(directory, simulations, num_games, reuse and not alone)
+    trained = load(path, simulations, num_games, reuse and not alone)
     if trained.config.game != game:
-        raise ValueError(f"{directory} plays {trained.config.game}, not {game}")
+        raise ValueError(f"{path} plays {trained.config.game}, not {game}")
     return named(trained.network if alone else trained.searching, spec)
 
 
