@@ -4,21 +4,34 @@ import contextlib
 import dataclasses
 import logging
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orbax.checkpoint as ocp
 
+from ..models import Params
 from .config import Config, differences
 from .packed import pack, pack_settings, unpack, unpack_settings
 
 logging.getLogger("absl").setLevel(logging.WARNING)  # orbax tells of every step it takes.
 
 
+class Best(NamedTuple):
+    """A network kept beside the newest; see `measure.challenge`.
+
+    Attributes:
+        params: its averaged parameters.
+        num_rounds: `[]` int32, rounds of training behind it.
+    """
+
+    params: Params
+    num_rounds: Any
+
+
 class Checkpoints:
     """The checkpoints of one run folder; a context manager, which waits for what is being written.
 
     A checkpoint has these items: `state`, the whole of training; `player`, the averaged
-    parameters, which are all that playing needs; and `best`, see `best.Best`, once there is one.
+    parameters, which are all that playing needs; and `best`, a `Best`, once there is one.
     Each is a dictionary of numpy arrays by path, and holds the settings of the run as well.
     """
 

@@ -30,7 +30,7 @@ REUSE: dict[str, Any] = {
 }
 PLAYERS = (
     "random, greedy-centre, mcts, mcts:N, perfect, a run folder or FILE.npz, network:RUN or "
-    "network:FILE.npz"
+    "network:FILE.npz, best:RUN"
 )
 
 
@@ -191,6 +191,8 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     _add_match(parser)
     parser.add_argument("--simulations", **SIMULATIONS)
     parser.add_argument("--reuse", **REUSE)
+    best = "the best network of the run, not the newest"
+    parser.add_argument("--best", action="store_true", help=best)
     parser.add_argument("--seed", type=number(int), metavar="N", default=0, help="of the match [0]")
     parser.add_argument("--json", action="store_true", help="print the numbers for a program")
     given = parser.read(arguments)
@@ -199,7 +201,7 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     from . import evaluate
 
     sizes = (given.openings, given.opening_plies, given.simulations, given.seed)
-    prepared = evaluate.prepare(Path(given.run), given.against, *sizes, given.reuse)
+    prepared = evaluate.prepare(Path(given.run), given.against, *sizes, given.reuse, given.best)
     return lambda: evaluate.execute(prepared, given.json)
 
 

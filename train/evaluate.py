@@ -47,13 +47,16 @@ def prepare(
     simulations: int | None = None,
     seed: int = 0,
     reuse: bool = False,
+    best: bool = False,
 ) -> Evaluation:
     """Loads both players; with `reuse` the run goes on from the tree of its last move.
+
+    With `best` it plays with its best network so far, see `measure.challenge`.
 
     Raises:
         ValueError: if one of them does not exist, or they cannot play each other.
     """
-    trained = roster.load(directory, simulations, num_openings, reuse)
+    trained = roster.load(directory, simulations, num_openings, reuse, best)
     game = trained.agent.game
     if game.num_players != 2:
         raise ValueError(f"{trained.config.game} is not for two players, so there is no match")

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import jax
+import numpy as np
 
 from ..games.connect_four import ConnectFour
+from ..models import Params
 from . import connect_four_positions, losing_moves
 from .agent import Agent, mcts
 from .arena import Score, match
+from .checkpoint import Best
 from .config import Config
 from .folder import Row
 from .oracles import Judgement, Solution, judge, moves_of
@@ -83,6 +86,25 @@ def rung(rows: list[Row], first: int) -> int:
                 simulations = int(name.removeprefix(LADDER).removesuffix("/low"))
                 return 2 * simulations if row[name] > 0.5 else simulations
     return first
+
+
+def challenge(
+    best: Best | None, params: Params, num_rounds: int, agent: Agent, config: Config
+) -> tuple[Best | None, Row]:
+    """Lets a newer network meet the best so far; returns which is the best now, and the score.
+
+    The newer one takes its place only if the 95 % interval of its score lies above one half: a
+    single lucky score is not enough, and what cannot be told apart stays. The first to come is
+    the best; where a game is not for two, none is.
+    """
+    if agent.game.num_players != 2:
+        return None, {}
+    newer = Best(params, np.array(num_rounds, np.int32))
+    if best is None:
+        return newer, {"best/round": num_rounds}
+    score = duel(agent, config, agent.searching(params), agent.searching(best.params))
+    best = newer if score.interval[0] > 0.5 else best
+    return best, {"best/round": int(best.num_rounds)} | scored("best/score", score)
 
 
 def duel(agent: Agent, config: Config, player: Player, opponent: Player) -> Score:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from ..games import GAMES, BoardGame, Game, make, symmetries
 from ..games.connect_four import ConnectFour
@@ -26,7 +27,7 @@ from .players import Player
 from .report import table
 
 NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "a run folder", "FILE.npz")
-NAMES += ("network:RUN", "network:FILE.npz")
+NAMES += ("network:RUN", "network:FILE.npz", "best:RUN")
 DEFAULT_SIMULATIONS = 200
 
 
@@ -98,7 +99,11 @@ def _shapes(planner: Planner) -> Params:
 
 
 def load(
-    path: Path, simulations: int | None = None, num_games: int = 1, reuse: bool = False
+    path: Path,
+    simulations: int | None = None,
+    num_games: int = 1,
+    reuse: bool = False,
+    best: bool = False,
 ) -> Trained:
     """The player that a run folder or a network file holds, with its own search settings.
 
@@ -107,6 +112,7 @@ def load(
         simulations: nodes per move instead of those of the run.
         num_games: how many it will play at once.
         reuse: go on from the tree of its last move, whatever the run does.
+        best: the best network of the run folder, see `measure.challenge`, not the newest.
 
     Raises:
         ValueError: if there is no run, it is damaged, or does not fit its own settings.
@@ -124,6 +130,11 @@ def load(
     check_search(agent.planner, config.search.num_nodes, num_games)
     if network:
         return Trained(config, agent, unpack(network.arrays, like, path), network.num_rounds)
+    if best:
+        if not checkpoint.holds(path, "best"):
+            raise ValueError(f"{path} has no best network yet: its strength was never measured")
+        found = checkpoint.restore(path, "best", checkpoint.Best(like, jnp.int32(0)), stored)
+        return Trained(config, agent, found.params, int(found.num_rounds))
     params = checkpoint.restore(path, "player", like, stored)
     return Trained(config, agent, params, checkpoint.latest(path))
 
@@ -168,10 +179,12 @@ def player(
     if spec == "perfect":
         return _perfect_player(game)
     alone = spec.startswith("network:")
-    path = Path(spec.removeprefix("network:"))
-    if not alone and not path.exists():
+    place = spec.removeprefix("network:")
+    best = place.startswith("best:")
+    path = Path(place.removeprefix("best:"))
+    if not (alone or best) and not path.exists():
         raise ValueError(unknown("player", spec, NAMES))
-    trained = load(path, simulations, num_games, reuse and not alone)
+    trained = load(path, simulations, num_games, reuse and not alone, best)
     if trained.config.game != game:
         raise ValueError(f"{path} plays {trained.config.game}, not {game}")
     return named(trained.network if alone else trained.searching, spec)

@@ -15,13 +15,12 @@ import numpy as np
 from ..models import num_parameters
 from . import checkpoint, folder, roster
 from .agent import Agent, make_agent
-from .best import Best, challenge
 from .build import build_learner, build_mesh
-from .checkpoint import Checkpoints
+from .checkpoint import Best, Checkpoints
 from .config import Config, check
 from .folder import Row
 from .learner import Learner, TrainState
-from .measure import Measure, make_measure
+from .measure import Measure, challenge, make_measure
 from .memory import check_memory
 from .progress import Report, Silent, strength
 from .rounds import play_round
