@@ -57,6 +57,15 @@ def raw_qvalues(node: Node, *, fill_fn: FillFn = zero_value) -> Array:
     return _filled(node, fill_fn(node))
 
 
+def policy_value(node: Node, action_weights: Array) -> Array:
+    """What a policy `[B, A]` is worth: its mean of the qvalues, those unvisited as `mixed_value`.
+
+    The mean that was backed up to the root, in contrast, counts every move that sequential halving
+    tried and dropped: where one move in many wins, it says that the position is even.
+    """
+    return (action_weights * raw_qvalues(node, fill_fn=mixed_value)).sum(axis=-1)
+
+
 def by_range(
     node: Node, *, value_range: tuple[float, float] = (-1.0, 1.0), fill_fn: FillFn | None = None
 ) -> Array:

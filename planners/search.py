@@ -19,7 +19,7 @@ from . import policies, reference, scores
 from .base import Planner, mask_logits
 from .draws import legal_dirichlet, sample_action, split
 from .reuse import below_position
-from .tree import Tree
+from .tree import Node, Tree
 
 Array = jax.Array
 Normalize = Literal["range", "minmax", "none"]
@@ -32,7 +32,8 @@ class Plan(NamedTuple):
     Attributes:
         action: `[B]` int32, the move to play.
         action_weights: `[B, A]`, the improved policy: what the network should have said.
-        search_value: `[B]`, for the player to move.
+        search_value: `[B]`, for the player to move: what `action_weights` are worth (Gumbel), the
+            mean over the tree (the others).
         visit_counts: `[B, A]`.
         qvalues: `[B, A]`, for the player to move; 0 where an action was not visited.
         prior: `[B, A]` probabilities the search started from, noise included.
@@ -129,7 +130,8 @@ def gumbel(
                 **common,
                 **recall(tree, state),
             )
-        return _plan(output.action, output.action_weights, output.tree, root)
+        plan = _plan(output.action, output.action_weights, output.tree, root)
+        return plan._replace(search_value=_policy_value(plan, root))
 
     return search
 
@@ -281,6 +283,15 @@ def _plan(
         *(action, action_weights, found.value, found.visit_counts, found.qvalues, prior),
         tree=tree if isinstance(tree, Tree) else None,
     )
+
+
+def _policy_value(plan: Plan, root: mctx.RootFnOutput) -> Array:
+    """The value of the policy that a search recommends, with either engine."""
+    counts, logits = plan.visit_counts, root.prior_logits
+    node = Node(
+        counts, plan.qvalues, logits, counts.sum(axis=-1) + 1, plan.search_value, root.value
+    )
+    return scores.policy_value(node, plan.action_weights)
 
 
 def _qtransform(planner: Planner, normalize: Normalize) -> scores.QTransform:

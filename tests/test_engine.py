@@ -271,6 +271,11 @@ def test_unvisited_actions_count_as_the_transform_says(qtransform, expected):
     )
 
 
+def test_a_policy_is_worth_its_mean_of_the_qvalues_completed():
+    found = scores.policy_value(node([2, 1, 0], [0.5, -1.0, 0.0]), jnp.array([[0.5, 0.1, 0.4]]))
+    np.testing.assert_allclose(found, [0.5 * 0.5 - 0.1 - 0.4 * 0.0625], rtol=1e-5)
+
+
 def test_ucb1_tries_every_legal_action_before_it_repeats_one():
     fresh = node([4, 1, 0], [1.0, 1.0, 0.0])
     assert tree.best_legal(fresh, scores.ucb1_score(fresh)) == 2

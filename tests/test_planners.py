@@ -167,6 +167,22 @@ def test_a_depth_limit_keeps_the_tree_shallow(race):
     np.testing.assert_allclose(plan.qvalues[0], -params["value"][child], atol=1e-6)
 
 
+@pytest.mark.parametrize("engine", ["duozero", "mctx"])
+def test_one_winning_move_in_many_makes_a_position_won(engine):
+    """Gumbel's value is that of the policy it recommends, not of all the moves that it tried."""
+    game = make("race_to_21_6")
+    planner = planners.alphazero(game, mlp(game, 8, 1))  # The network says 0 of every position.
+    params = planner.init(jax.random.key(0))
+    state = jax.vmap(game.init)(keys(1))
+    state = state.replace(total=jnp.array([15]), observation=jnp.arange(22)[None] == 15)
+    with jax.debug_key_reuse(engine != "mctx"):  # mctx uses a key twice.
+        plan = jax.jit(gumbel(planner, 64, engine=engine))(params, keys(1), state)
+    assert plan.action[0] == 5
+    assert float(plan.search_value[0]) == pytest.approx(1, abs=0.1)
+    mean = (plan.visit_counts * plan.qvalues).sum() / plan.visit_counts.sum()
+    assert mean < 0.75
+
+
 def test_moves_are_drawn_by_visits_and_temperature():
     weights = jnp.tile(jnp.array([[0.0, 0.2, 0.8, 0.0]]), (4000, 1))
     best = sample_action(keys(4000), weights, 0.0)
