@@ -25,8 +25,9 @@ from .packed import unpack
 from .players import Player
 from .report import table
 
-NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "a run folder", "FILE.npz")
-NAMES += ("network:RUN", "network:FILE.npz")
+SHIPPED = ("alphazero", "muzero")
+NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", *SHIPPED)
+NAMES += ("a run folder", "FILE.npz", "network:RUN", "network:FILE.npz")
 DEFAULT_SIMULATIONS = 200
 
 
@@ -168,13 +169,27 @@ def player(
     if spec == "perfect":
         return _perfect_player(game)
     alone = spec.startswith("network:")
-    path = Path(spec.removeprefix("network:"))
+    who = spec.removeprefix("network:")
+    path = _shipped(game, who) if who in SHIPPED else Path(who)
     if not alone and not path.exists():
         raise ValueError(unknown("player", spec, NAMES))
     trained = load(path, simulations, num_games, reuse and not alone)
     if trained.config.game != game:
         raise ValueError(f"{path} plays {trained.config.game}, not {game}")
     return named(trained.network if alone else trained.searching, spec)
+
+
+def default_opponent(game: str) -> str:
+    """Whom a person plays who names nobody."""
+    return "alphazero" if network_file.shipped_path(game, "alphazero").is_file() else "mcts:400"
+
+
+def _shipped(game: str, planner: str) -> Path:
+    path = network_file.shipped_path(game, planner)
+    if not path.is_file():
+        names = ", ".join(path.stem for path in network_file.all_shipped()) or "none"
+        raise ValueError(f"no network of {planner} is shipped for {game}; shipped: {names}")
+    return path
 
 
 def _perfect_player(game: str) -> Player:
