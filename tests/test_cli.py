@@ -142,6 +142,8 @@ WRONG = {
     "evaluate run --against network:none": "there is no run folder none",
     "play": "the following arguments are required: GAME",
     "play chess": "unknown game 'chess'",
+    "play race_to_5_2 --against alphazero": "no network of alphazero is shipped for race_to_5_2",
+    "evaluate run --against network:muzero": "no network of muzero is shipped for race_to_5_2",
     "play gomoku_6x6_4 --against perfect": "no perfect player of gomoku_6x6_4",
     "play race_to_6_2 --against run": "plays race_to_5_2, not race_to_6_2",
     "play race_to_6_2 --against net.npz": "net.npz plays race_to_5_2, not race_to_6_2",

@@ -27,6 +27,16 @@ def test_the_end_of_the_input_quits(say):
     assert out.count("your move:") == 1
 
 
+def test_who_names_nobody_is_told_of_the_shipped_network(say):
+    first_line = say("tic_tac_toe --first --seed 1").splitlines()[0]
+    assert first_line.startswith("tic_tac_toe: you against alphazero; you move first.")
+
+
+def test_who_names_nobody_where_no_network_is_shipped_is_told_of_a_search(say):
+    first_line = say("race_to_5_2 --second --seed 1").splitlines()[0]
+    assert first_line.startswith("race_to_5_2: you against mcts:400; mcts:400 moves first.")
+
+
 def test_a_move_is_shown_and_answered(say):
     out = say("tic_tac_toe --against random --first --seed 1", "b2", "quit")
     assert " 2  .  X  .\n" in out

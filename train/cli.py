@@ -29,8 +29,8 @@ REUSE: dict[str, Any] = {
     "help": "the run goes on from the tree of its last move (alphazero)",
 }
 PLAYERS = (
-    "random, greedy-centre, mcts, mcts:N, perfect, a run folder or FILE.npz, network:RUN or "
-    "network:FILE.npz, best:RUN"
+    "random, greedy-centre, mcts, mcts:N, perfect, alphazero or muzero (shipped with some games), "
+    "a run folder, best:RUN or FILE.npz, network: before any of these four (without search)"
 )
 
 
@@ -207,9 +207,8 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
 
 def _play(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("game", metavar="GAME", help="see `duozero games`")
-    parser.add_argument(
-        "--against", metavar="PLAYER", default="mcts:400", help=f"{PLAYERS} [mcts:400]"
-    )
+    default = "alphazero where it is shipped, else mcts:400"
+    parser.add_argument("--against", metavar="PLAYER", help=f"{PLAYERS} [{default}]")
     who = parser.add_mutually_exclusive_group()
     who.add_argument("--first", action="store_true", help="you move first [by chance]")
     who.add_argument("--second", action="store_true", help="you move second [by chance]")

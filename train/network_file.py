@@ -9,8 +9,11 @@ import numpy as np
 
 from ..models import Params
 from .config import Config
-from .folder import write
+from .folder import safe, write
 from .packed import pack, pack_settings, unpack_settings
+
+SHIPPED = Path(__file__).with_name("shipped")
+"""Files of the library itself, `GAME_PLANNER.npz`."""
 
 
 class Network(NamedTuple):
@@ -72,3 +75,13 @@ def load(path: Path) -> Network:
         ) from error
     config = unpack_settings(arrays, path)
     return Network(config, facts[0], arrays, *facts[1:])
+
+
+def all_shipped() -> list[Path]:
+    """The files that are shipped."""
+    return sorted(SHIPPED.glob("*.npz"))
+
+
+def shipped_path(game: str, planner: str) -> Path:
+    """Where the file for a game and planner is, if one is shipped."""
+    return SHIPPED / f"{safe(game)}_{planner}.npz"

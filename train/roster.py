@@ -26,8 +26,9 @@ from .packed import unpack
 from .players import Player
 from .report import table
 
-NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", "a run folder", "FILE.npz")
-NAMES += ("network:RUN", "network:FILE.npz", "best:RUN")
+SHIPPED = ("alphazero", "muzero")
+NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", *SHIPPED)
+NAMES += ("a run folder", "best:RUN", "FILE.npz", "network: before any of these four")
 DEFAULT_SIMULATIONS = 200
 
 
@@ -179,15 +180,28 @@ def player(
     if spec == "perfect":
         return _perfect_player(game)
     alone = spec.startswith("network:")
-    place = spec.removeprefix("network:")
-    best = place.startswith("best:")
-    path = Path(place.removeprefix("best:"))
+    who = spec.removeprefix("network:")
+    best = who.startswith("best:")
+    path = _shipped(game, who) if who in SHIPPED else Path(who.removeprefix("best:"))
     if not (alone or best) and not path.exists():
         raise ValueError(unknown("player", spec, NAMES))
     trained = load(path, simulations, num_games, reuse and not alone, best)
     if trained.config.game != game:
         raise ValueError(f"{path} plays {trained.config.game}, not {game}")
     return named(trained.network if alone else trained.searching, spec)
+
+
+def default_opponent(game: str) -> str:
+    """Whom a person plays who names nobody."""
+    return "alphazero" if network_file.shipped_path(game, "alphazero").is_file() else "mcts:400"
+
+
+def _shipped(game: str, planner: str) -> Path:
+    path = network_file.shipped_path(game, planner)
+    if not path.is_file():
+        names = ", ".join(path.stem for path in network_file.all_shipped()) or "none"
+        raise ValueError(f"no network of {planner} is shipped for {game}; shipped: {names}")
+    return path
 
 
 def _perfect_player(game: str) -> Player:

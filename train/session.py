@@ -77,7 +77,7 @@ class Session:
 
 def prepare(
     game: str,
-    against: str,
+    against: str | None = None,
     first: bool | None = None,
     simulations: int | None = None,
     seed: int | None = None,
@@ -87,7 +87,7 @@ def prepare(
 
     Args:
         game: its name.
-        against: the player; see `roster.NAMES`.
+        against: the player, see `roster.NAMES`; None for the one of `roster.default_opponent`.
         first: whether the person moves first; None lets chance decide.
         simulations: nodes per move instead of a run's own.
         seed: for the same game again; None for another each time.
@@ -99,6 +99,7 @@ def prepare(
     rules = roster.game_named(game)
     if rules.num_players != 2:
         raise ValueError(f"{game} is a game of {rules.num_players}; 2 are needed to play")
+    against = roster.default_opponent(game) if against is None else against
     opponent = roster.player(against, game, simulations, reuse=reuse)
     seed = secrets.randbelow(2**31) if seed is None else seed
     first = random.Random(seed).random() < 0.5 if first is None else first
