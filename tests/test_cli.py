@@ -87,7 +87,14 @@ def test_each_command_has_help(capsys):
 
 def test_the_games_are_listed(capsys):
     assert cli.main(["games"]) == 0
-    assert "| connect_four " in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    solved = dict(re.findall(r"^\| (\w+) .*\| ([a-z ]+?) +\|$", shown.partition("\n\n")[0], re.M))
+    assert solved.pop("connect_four") == "with the oracle extra"
+    assert solved.pop("tic_tac_toe") == "yes"
+    assert solved.pop("gomoku_6x6_4") == "no"
+    assert re.search(
+        r"^\| connect_four +\| muzero +\| [\d,]+ positions.*against mcts:100", shown, re.M
+    )
 
 
 WRONG = {

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from duozero.train.config import Config, from_toml, preset, resolve, to_toml
+from duozero.train.config import Config, from_toml, preset, recipes, resolve, to_toml
 from duozero.train.flags import docstrings
 from duozero.train.limits import check
 from duozero.train.overlay import flatten, overlay, read_toml
@@ -31,6 +31,33 @@ def test_a_file_may_choose_the_planner_and_a_flag_another():
 def test_every_preset_can_be_run_and_read_back(game, planner):
     config = check(preset(game, planner))
     assert from_toml(to_toml(config).encode(), "it") == config
+
+
+def test_what_a_preset_says_in_words_is_no_setting(tmp_path, monkeypatch):
+    text = """
+        [race.both]
+        seed = 2
+        [race_to_21.muzero]
+        budget = "a day"
+        reached = "nothing"
+        num_rounds = 3
+    """
+    (tmp_path / "presets.toml").write_text(text)
+    monkeypatch.setattr("duozero.train.config.PRESETS", tmp_path / "presets.toml")
+    assert preset("race_to_21", "muzero") == Config("race_to_21", "muzero", 2, 3)
+    assert recipes() == [["race_to_21", "muzero", "a day", "nothing"]]
+    with pytest.raises(ValueError, match="unknown setting 'reached'"):
+        resolve("race_to_21", "muzero", {"reached": "the top"})
+    (tmp_path / "presets.toml").write_text(text.replace("num_rounds", "num_round"))
+    with pytest.raises(ValueError, match="did you mean 'num_rounds'"):
+        preset("race_to_21", "muzero")
+
+
+def test_every_preset_says_what_both_planners_reached():
+    told = {(game, planner) for game, planner, *_ in recipes()}
+    for game in ("tic_tac_toe", "connect_four", "gomoku_6x6_4", "race_to_21"):
+        assert {(game, "alphazero"), (game, "muzero")} <= told
+        assert preset(game, "muzero") != Config(game, "muzero")
 
 
 def test_what_is_stored_without_a_setting_has_its_default():

@@ -87,7 +87,7 @@ def _help() -> int:
 
 def _games(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.read(arguments)
-    from .roster import print_games
+    from .catalogue import print_games
 
     return print_games
 
@@ -228,7 +228,7 @@ def _play(parser: Parser, arguments: Sequence[str]) -> Action:
 
 
 COMMANDS = {
-    "games": (_games, "", "list the games"),
+    "games": (_games, "", "list the games, and what the shipped settings reach"),
     "train": (_train, "GAME", "train AlphaZero or MuZero"),
     "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained run against another player"),
     "compare": (_compare, "GAME", "train both, let them meet, hold both against perfect play"),

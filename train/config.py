@@ -17,6 +17,8 @@ from .limits import check
 from .overlay import flatten, overlay
 
 PRESETS = Path(__file__).with_name("presets.toml")
+WORDS = ("budget", "reached")
+"""What a preset says to people; no settings."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +179,19 @@ def preset(game: str, planner: str) -> Config:
     family = game.split("_")[0] if ":" not in game else game
     for name in (family, game):
         for key in ("both", planner):
-            config = overlay(config, shipped.get(name, {}).get(key, {}))
+            given = shipped.get(name, {}).get(key, {})
+            config = overlay(config, {k: v for k, v in given.items() if k not in WORDS})
     return config
+
+
+def recipes() -> list[list[str]]:
+    """Game, planner, budget and what it reached, of every preset that says so."""
+    return [
+        [game, planner, *(given[word] for word in WORDS)]
+        for game, planners in tomllib.loads(PRESETS.read_text()).items()
+        for planner, given in planners.items()
+        if any(word in given for word in WORDS)
+    ]
 
 
 def resolve(

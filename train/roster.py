@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..games import GAMES, BoardGame, Game, make, symmetries
+from ..games import BoardGame, Game, make
 from ..games.connect_four import ConnectFour
 from ..games.gomoku import Gomoku
 from ..models import Params
@@ -24,7 +24,6 @@ from .oracles import Solution, solve
 from .overlay import unknown
 from .packed import unpack
 from .players import Player
-from .report import table
 
 SHIPPED = ("alphazero", "muzero")
 NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", *SHIPPED)
@@ -224,24 +223,3 @@ def _simulations(spec: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,6}", text):
         raise ValueError(f"{spec!r}: a number of simulations from 1 to 9999999 is needed")
     return int(text)
-
-
-def print_games() -> int:
-    """Lists the games, and how to name others."""
-    rows = [["game", "moves", "written", "observation", "symmetries", "solved exactly"]]
-    for name in GAMES:
-        game = game_named(name)
-        written = [game.action_to_string(a) for a in (0, game.num_actions - 1)]  # pyright: ignore
-        rows.append(
-            [
-                name,
-                str(game.num_actions),
-                " to ".join(written),
-                "x".join(map(str, game.observation_shape)),
-                str(len(symmetries(game).action)),
-                "yes" if solution_of(name) else "no",
-            ]
-        )
-    print(table(rows))
-    print("\nOther sizes: gomoku_WxH_N, race_to_T_M. Your own: package.module:Class. pgx's by id.")
-    return 0
