@@ -29,7 +29,12 @@ def place(tmp_path_factory):
     (place / "presets.toml").write_text(PRESETS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config, "PRESETS", place / "presets.toml")
-        train(resolve(GAME, "muzero", None, {"seed": 3}), place / "run")
+        measured = {
+            "seed": 3,
+            "evaluate_every": 1,
+            "evaluate": {"num_openings": 3},
+        }  # Free to choose.
+        train(resolve(GAME, "muzero", None, measured), place / "run")
         train(resolve(GAME, "muzero", None, {"model": {"width": 9}}), place / "other")
     return place
 

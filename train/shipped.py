@@ -58,7 +58,10 @@ def ship(runs: Sequence[Path], commit: str, reached: str) -> list[Path]:
 def _file(run: Path, commit: str, reached: str) -> tuple[Path, bytes]:
     """The name and the contents of the network file of a run."""
     config, done = stored_config(run), checkpoint.latest(run)
-    recipe = dataclasses.replace(preset(config.game, config.planner), seed=config.seed)
+    # Measuring does not touch training.
+    free = ("seed", "evaluate_every", "checkpoint_every", "evaluate")
+    recipe = preset(config.game, config.planner)
+    recipe = dataclasses.replace(recipe, **{name: getattr(config, name) for name in free})
     if unlike := differences(recipe, config):
         raise ValueError(f"{run} was not trained as shipped: {'; '.join(unlike)}")
     if done < config.num_rounds or not (run / "report.json").is_file():
