@@ -8,8 +8,9 @@ import optax
 import pytest
 from duozero import planners
 from duozero.planners import gumbel
-from duozero.train.learner import LearnerConfig, make_learner
+from duozero.train.learner import make_learner
 from duozero.train.selfplay import Exploration
+from duozero.train.state import LearnerConfig
 from duozero.train.targets import lambda_return
 from toys import any_move
 

@@ -8,9 +8,10 @@ import pytest
 from duozero import planners
 from duozero.models import mlp
 from duozero.planners import gumbel
-from duozero.train.learner import LearnerConfig, make_learner
+from duozero.train.learner import make_learner
 from duozero.train.oracles import judge, moves_of
 from duozero.train.selfplay import Exploration
+from duozero.train.state import LearnerConfig
 from duozero.train.targets import lambda_return
 
 

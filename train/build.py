@@ -10,9 +10,10 @@ from ..games import Game
 from ..models import Model, cnn, computing_in, consistent, mlp, resnet
 from ..planners import Planner, Search
 from .config import Config, ModelConfig, SearchConfig
-from .learner import Learner, LearnerConfig, make_learner
+from .learner import Learner, make_learner
 from .replay import ReturnFn
 from .selfplay import Exploration
+from .state import LearnerConfig
 from .targets import lambda_return, n_step_return
 
 

@@ -3,89 +3,25 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from flax import struct
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from ..games.base import symmetries
-from ..models.base import Params
 from ..planners.base import Planner
 from ..planners.search import Search
 from . import control as control_lib
-from . import reanalyse as reanalyse_lib
 from . import replay as replay_lib
-from .control import Control
-from .loss import Metrics, loss_fn
-from .selfplay import Exploration, Games, self_play, start
-from .targets import augment
+from .loss import Metrics
+from .reanalyse import make_reanalyse
+from .selfplay import Exploration, self_play, start
+from .state import LearnerConfig, TrainState
+from .update import make_update
 
 Array = jax.Array
-
-
-class TrainState(struct.PyTreeNode):
-    """Everything that changes during training; what a checkpoint holds.
-
-    Attributes:
-        params: the network being trained.
-        average: exponential moving average of `params`: it plays, and is what is evaluated.
-        opt_state: optax's.
-        replay: see `replay.Replay`.
-        games: `[B]` games in progress.
-        key: randomness of the updates; the games have their own.
-        num_updates: `[]` int32, so far.
-        num_positions: `[]` int32, played so far.
-        control: of the learning rate, see `control.Control`; None where a schedule rules.
-    """
-
-    params: Params
-    average: Params
-    opt_state: Any
-    replay: replay_lib.Replay
-    games: Games
-    key: Array
-    num_updates: Array
-    num_positions: Array
-    control: Control | None = None
-
-
-class LearnerConfig(NamedTuple):
-    """Sizes of one round of training.
-
-    Attributes:
-        num_games: B, games played at once.
-        num_moves: T, moves of each game per round.
-        replay_moves: C, moves kept per game.
-        batch_size: N, positions per update.
-        ema_decay: of the parameter average, per update; 0 plays with the newest.
-        value_weight: of the value's loss.
-        consistency_weight: of that of the embeddings; the model must then be `consistent`.
-        priority: exponent of a position's surprise in how often it is drawn; 0 for all alike.
-        reanalyse_moves: R, moves of each game searched anew per round.
-        kl_target: how far the policy should move in a round; 0 for no control of the rate.
-        augment: learn from every symmetry that the game declares.
-        reuse: self-play's searches go on from the tree before; `search` must be made for it.
-        scan_updates: make the updates of a round in one program.
-    """
-
-    num_games: int = 128
-    num_moves: int = 16
-    replay_moves: int = 512
-    batch_size: int = 256
-    ema_decay: float = 0.0
-    value_weight: float = 1.0
-    consistency_weight: float = 0.0
-    priority: float = 0.0
-    reanalyse_moves: int = 0
-    kl_target: float = 0.0
-    augment: bool = True
-    reuse: bool = False
-    scan_updates: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,40 +97,6 @@ def make_learner(
             games=jax.device_put(state.games, spread)
         )
 
-    def update(state):
-        sample_key, augment_key, key = jax.random.split(state.key, 3)
-        sample = replay_lib.sample(
-            *(state.replay, sample_key, config.batch_size, planner.num_unroll_steps),
-            config.priority,
-        )
-        if config.augment:
-            sample = augment(symmetries(game), augment_key, sample)
-        sample = jax.lax.with_sharding_constraint(sample, batch_spread)
-        gradient, metrics = jax.grad(loss_fn, has_aux=True)(
-            state.params, planner, sample, config.value_weight, config.consistency_weight
-        )
-        metrics |= {"gradient_norm": optax.tree.norm(gradient)}
-        change, opt_state = optimizer.update(gradient, state.opt_state, state.params)
-        if state.control is not None:
-            change = jax.tree.map(lambda x: x * state.control.rate, change)
-        params = optax.apply_updates(state.params, change)
-        average = optax.incremental_update(params, state.average, 1 - config.ema_decay)
-        changed = {
-            "params": params,
-            "average": average,
-            "opt_state": opt_state,
-            "num_updates": state.num_updates + 1,
-        }
-        if state.control is None:
-            return state.replace(key=key, **changed), metrics
-        control = control_lib.measure(state.control, state.params, planner, sample.observation)
-        stop = control.divergence > control_lib.STOP * config.kl_target
-        kept = {name: getattr(state, name) for name in changed}
-        changed = jax.tree.map(lambda old, new: jnp.where(stop, old, new), kept, changed)
-        metrics = jax.tree.map(lambda x: jnp.where(stop, jnp.nan, x), metrics)
-        metrics |= {"control/divergence": control.divergence, "control/rate": control.rate}
-        return state.replace(key=key, control=control, **changed), metrics
-
     jit_play = jax.jit(play_games, out_shardings=(spread, moves_spread), donate_argnums=2)
 
     @functools.partial(jax.jit, donate_argnums=0)
@@ -202,7 +104,9 @@ def make_learner(
         num_positions = num_positions + config.num_games * config.num_moves
         return replay_lib.push(replay, moves, return_fn), num_positions
 
+    update = make_update(planner, optimizer, config, batch_spread)
     jit_update = jax.jit(update, donate_argnums=0)
+    reanalyse = make_reanalyse(search, return_fn, config, mesh, home)
 
     def play(state):
         params, version = jax.device_put((state.average, state.num_updates), everywhere)
@@ -211,26 +115,6 @@ def make_learner(
         replay, num_positions = jit_push(state.replay, moves, state.num_positions)
         state = state.replace(games=games, replay=replay, num_positions=num_positions)
         return reanalyse(state, params) if config.reanalyse_moves else state
-
-    search_anew = jax.jit(
-        jax.shard_map(
-            functools.partial(reanalyse_lib.search_again, search, config.reuse),
-            mesh=mesh,
-            in_specs=(P(), P("data"), P(None, "data")),
-            out_specs=P(None, "data"),
-            check_vma=False,
-        )
-    )
-    choose = jax.jit(functools.partial(reanalyse_lib.choose, num_moves=config.reanalyse_moves))
-    jit_rewrite = jax.jit(
-        functools.partial(replay_lib.rewrite, return_fn=return_fn), donate_argnums=0
-    )
-
-    def reanalyse(state, params):
-        key, keys, time, positions = choose(state.key, state.replay)
-        keys, positions = jax.device_put((keys, positions), (spread, moves_spread))
-        found = jax.device_put(search_anew(params, keys, positions), home)
-        return state.replace(key=key, replay=jit_rewrite(state.replay, time, *found))
 
     def update_at_home(state):
         # The games stay on their own devices: one jitted call takes arrays of one mesh only.

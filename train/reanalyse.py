@@ -1,13 +1,19 @@
 """Stored positions searched anew with newer parameters (MuZero Reanalyze, appendix H)."""
 
+import functools
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 from ..games.base import State
 from ..models.base import Params
 from ..planners.reuse import nothing
 from ..planners.search import Search
-from .replay import Replay
+from .replay import Replay, ReturnFn, rewrite
+from .state import LearnerConfig, TrainState
 
 Array = jax.Array
 
@@ -46,3 +52,37 @@ def search_again(
 
     _, found = jax.lax.scan(one, jnp.int32(0), positions)
     return found
+
+
+def make_reanalyse(
+    search: Search,
+    return_fn: ReturnFn,
+    config: LearnerConfig,
+    mesh: Mesh,
+    home: NamedSharding,
+) -> Callable[[TrainState, Params], TrainState]:
+    """`(TrainState, params) -> TrainState` whose replay has R moves of every game searched anew.
+
+    Searches are spread over `mesh` as in self-play; the replay lies at `home`. `params` are on
+    every device.
+    """
+    spread, moves_spread = (NamedSharding(mesh, spec) for spec in (P("data"), P(None, "data")))
+    search_anew = jax.jit(
+        jax.shard_map(
+            functools.partial(search_again, search, config.reuse),
+            mesh=mesh,
+            in_specs=(P(), P("data"), P(None, "data")),
+            out_specs=P(None, "data"),
+            check_vma=False,
+        )
+    )
+    choose_some = jax.jit(functools.partial(choose, num_moves=config.reanalyse_moves))
+    jit_rewrite = jax.jit(functools.partial(rewrite, return_fn=return_fn), donate_argnums=0)
+
+    def reanalyse(state, params):
+        key, keys, time, positions = choose_some(state.key, state.replay)
+        keys, positions = jax.device_put((keys, positions), (spread, moves_spread))
+        found = jax.device_put(search_anew(params, keys, positions), home)
+        return state.replace(key=key, replay=jit_rewrite(state.replay, time, *found))
+
+    return reanalyse

@@ -11,8 +11,9 @@ import numpy as np
 
 from .config import Config
 from .folder import Row
-from .learner import Learner, TrainState
+from .learner import Learner
 from .replay import Replay
+from .state import TrainState
 
 Phase = Callable[[str], AbstractContextManager[None]]
 

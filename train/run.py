@@ -19,11 +19,12 @@ from .build import build_learner, build_mesh
 from .checkpoint import Best, Checkpoints
 from .config import Config, check
 from .folder import Row
-from .learner import Learner, TrainState
+from .learner import Learner
 from .measure import Measure, challenge, make_measure
 from .memory import check_memory
 from .progress import Report, Silent, strength
 from .rounds import play_round
+from .state import TrainState
 
 
 class Restored(NamedTuple):

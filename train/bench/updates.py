@@ -8,7 +8,7 @@ import jax
 from .. import roster
 from ..build import build_learner, build_mesh, build_model, build_planner
 from ..config import Config
-from ..learner import Metrics
+from ..loss import Metrics
 from ..memory import check_memory
 from ..report import table
 from .base import Bench, Numbers, Tell, of_run, paragraph, run_title
