@@ -101,6 +101,15 @@ def solve(game: Game, max_positions: int = 100_000) -> Solution:
     return Solution(game, state, ended, child, action_values, value, reward, discount)
 
 
+def true_values(solution: Solution, state: Any) -> np.ndarray:
+    """`[...]`, the game value for the player to move of positions `[..., *]` of a solved game."""
+    index = {_key(row): at for at, row in enumerate(solution.state.observation)}
+    observation = np.asarray(state.observation)
+    shape = observation.shape[: observation.ndim - len(solution.game.observation_shape)]
+    rows = observation.reshape(-1, *solution.game.observation_shape)
+    return solution.value[[index[_key(row)] for row in rows]].reshape(shape)
+
+
 def _key(observation: np.ndarray) -> bytes:
     return observation.tobytes()
 
