@@ -18,7 +18,7 @@ GAME = "race_to_5_2"
 
 
 def outcomes(*kept):
-    return [{"seconds": 10.0, "strength/kept": value} for value in kept]
+    return [{"strength/kept": value, "strength/lost_lines": 3} for value in kept]
 
 
 def test_an_effect_is_the_difference_seed_by_seed_with_its_t_interval():
@@ -31,7 +31,7 @@ def test_an_effect_is_the_difference_seed_by_seed_with_its_t_interval():
     assert (more.mean, more.change) == pytest.approx((0.75, 0.05))
     low, high = stats.t.interval(0.95, 2, loc=0.05, scale=stats.sem([0.1, 0.0, 0.05]))
     assert more.half == pytest.approx((high - low) / 2)
-    assert effects["more"]["seconds"] == (10.0, 0.0, 0.0)
+    assert effects["more"]["strength/lost_lines"] == (3.0, 0.0, 0.0)
 
 
 def test_one_seed_has_no_interval():

@@ -90,11 +90,11 @@ def execute(ablation: Ablation, report: Report, should_stop: Callable[[], bool])
 
 
 def _outcome(directory: Path) -> dict[str, float]:
-    """The final measures of a run, and how long it took, measuring included."""
+    """The final measures of a run."""
     report: dict[str, Any] = json.loads((directory / "report.json").read_text())
     measures = {k: v for k, v in report.items() if k.startswith("strength/") and k.count("/") == 1}
     measures.pop("strength/lines", None)
-    return {"seconds": report["seconds"]} | measures
+    return measures
 
 
 def compare(found: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, Effect]]:
@@ -133,8 +133,7 @@ def as_text(ablation: Ablation, effects: dict[str, dict[str, Effect]]) -> str:
 
 
 def _cell(name: str, measure: str, effect: Effect) -> str:
-    percent = measure not in ("seconds", "strength/lost_lines")
-    scale, digits = (100, 2) if percent else (1, 0)
+    scale, digits = (1, 0) if measure == "strength/lost_lines" else (100, 2)
     mean, change, half = (scale * x for x in effect)
     if name == AS_SHIPPED:
         return f"{mean:.{digits}f} [{mean - half:.{digits}f}, {mean + half:.{digits}f}]"
@@ -145,5 +144,5 @@ def _cell(name: str, measure: str, effect: Effect) -> str:
 EXPLAIN = (
     "Means over {seeds} seeds; the first row with a 95 % interval, the others with their "
     "difference to the first, seed by seed, and its interval (Student's t). Where that holds 0, "
-    "the two cannot be told apart. Shares in percent; seconds include measuring."
+    "the two cannot be told apart. Shares in percent."
 )
