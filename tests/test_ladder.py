@@ -9,6 +9,7 @@ import pytest
 from duozero.train import checkpoint, cli, measure, roster
 from duozero.train.arena import Score
 from duozero.train.config import resolve
+from duozero.train.connect_four_oracle import Position
 from duozero.train.run import train
 from test_checkpoint import same
 
@@ -130,3 +131,25 @@ def test_a_run_that_was_never_measured_has_no_best(tmp_path, capsys):
     train(config, tmp_path / "run", should_stop=lambda: asked.append(0) or len(asked) == 1)
     assert cli.main(["play", "race_to_5_2", "--against", f"best:{tmp_path / 'run'}"]) == 2
     assert "has no best network yet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("solver", [True, False])
+def test_connect_four_is_held_against_its_solver_where_there_is_one(monkeypatch, tmp_path, solver):
+    """1 and 2 stand in the first three columns, below: 4 ends the game, or keeps it from ending."""
+    win = Position("112233", (-1, -1, -1, 18, -1, -1, -1))
+    block = Position("11223", (-18, -18, -18, 1, -18, -18, -18))
+
+    def of_run(game, directory):
+        if not solver:
+            raise ValueError("no solver")
+        return [win, block]
+
+    monkeypatch.setattr(measure.connect_four_positions, "of_run", of_run)
+    config = resolve("connect_four", "alphazero", SETTINGS)
+    agent = roster.make_agent(roster.game_named("connect_four"), config)
+    row = measure.make_measure(agent, config, tmp_path)(agent.planner.init(jax.random.key(0)), [])
+    assert "strength/mcts:1" in row
+    assert ("strength/losing_moves" in row) == solver
+    if solver:
+        assert row["strength/losing_moves"] in (0, 0.5, 1)
+        assert row["strength/losing_moves_without_search"] in (0, 0.5, 1)

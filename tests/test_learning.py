@@ -1,5 +1,6 @@
 """Both planners learn a game from nothing, judged by its exact solution."""
 
+import dataclasses
 import functools
 
 import jax
@@ -8,8 +9,10 @@ import pytest
 from duozero import planners
 from duozero.models import mlp
 from duozero.planners import gumbel
+from duozero.train.config import resolve
 from duozero.train.learner import make_learner
 from duozero.train.oracles import judge, moves_of
+from duozero.train.run import train
 from duozero.train.selfplay import Exploration
 from duozero.train.state import LearnerConfig
 from duozero.train.targets import lambda_return
@@ -45,3 +48,12 @@ def test_the_race_is_learned_from_nothing(race, make_planner):
     after = verdict(state.average)
     assert before.kept < 0.95
     assert after.kept == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planner", ["alphazero", "muzero"])
+def test_the_shipped_settings_solve_a_long_race(planner, tmp_path):
+    """Seven times the right total, from nothing, with search and by the network alone."""
+    config = dataclasses.replace(resolve("race_to_50_6", planner), evaluate_every=0)
+    final = train(config, tmp_path / "run").rows[-1]
+    assert final["strength/kept"] == final["strength/kept_without_search"] == 1.0
