@@ -12,7 +12,7 @@ from scipy import stats
 from . import folder, run
 from .config import Config
 from .progress import Report
-from .report import table
+from .report import paragraphs, table
 from .run import Run
 
 AS_SHIPPED = "as it is"
@@ -128,7 +128,7 @@ def as_text(ablation: Ablation, effects: dict[str, dict[str, Effect]]) -> str:
     seeds = ", ".join(str(each.config.seed) for each in runs)
     return (
         f"# {config.planner} on {config.game}, {config.num_rounds} rounds, seeds {seeds}\n\n"
-        f"{table([head, *rows])}\n\n{EXPLAIN.format(seeds=len(runs))}\n"
+        f"{table([head, *rows])}\n\n{paragraphs(EXPLAIN.format(seeds=len(runs)))}\n"
     )
 
 

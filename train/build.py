@@ -20,8 +20,8 @@ from .targets import lambda_return, n_step_return
 def build_model(game: Game, config: Config) -> Model:
     """The network of a run."""
     model = _network(game, config.model)
-    learned = config.planner == "muzero"
-    return consistent(game, model) if learned and config.learn.consistency_weight else model
+    # Under both planners, so that each takes the parameters of the other.
+    return consistent(game, model) if config.learn.consistency_weight else model
 
 
 def _network(game: Game, config: ModelConfig) -> Model:

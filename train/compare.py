@@ -17,7 +17,7 @@ from .measure import judged
 from .oracles import Judgement
 from .players import Player
 from .progress import Report
-from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, minutes, table
+from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, minutes, paragraphs, table
 from .run import Run, TrainedRun
 
 OPPONENTS = ("random", "greedy-centre", "mcts:200", "perfect")
@@ -183,7 +183,7 @@ def as_text(comparison: Comparison, outcome: Outcome) -> str:
     unlike = differences(*(t.run.config for t in outcome.trained))[1:]
     notes.append(f"Settings that differ, MuZero's first: {'; '.join(unlike) or 'none'}.")
     title = f"# AlphaZero and MuZero on {config.game}, seed {config.seed}"
-    return "\n\n".join([title, table(rows), *notes]) + "\n"
+    return "\n\n".join([title, table(rows), paragraphs(*notes)]) + "\n"
 
 
 def as_numbers(comparison: Comparison, outcome: Outcome) -> dict[str, Any]:

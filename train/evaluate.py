@@ -15,7 +15,7 @@ from .measure import judged
 from .oracles import Judgement
 from .players import Player
 from .progress import Report, Silent, for_terminal
-from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, table
+from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, paragraphs, table
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,15 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     ]
     print(table(rows))
     where = {"openings": sizes[0], "plies": sizes[1]}
-    print("\n" + EXPLAIN_SCORES.format(games=score.games, distinct=score.distinct, **where))
+    explained = EXPLAIN_SCORES.format(games=score.games, distinct=score.distinct, **where)
+    print("\n" + paragraphs(explained))
     solution = roster.solution_of(config.game)
     if solution is not None:
-        print("\n" + EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided)))
+        print("\n" + paragraphs(EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided))))
     if any(found.losses for found in plays.values()):
         path = evaluation.directory / connect_four_positions.NAME
-        print(f"\n{table(losing_moves.rows(plays))}\n\n{losing_moves.EXPLAIN.format(path=path)}")
+        explained = paragraphs(losing_moves.EXPLAIN.format(path=path))
+        print(f"\n{table(losing_moves.rows(plays))}\n\n{explained}")
     return 0
 
 

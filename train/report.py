@@ -1,6 +1,10 @@
 """Results in words and tables, readable in a terminal and as Markdown."""
 
+import textwrap
+
 from .oracles import Judgement
+
+WIDTH = 100
 
 
 def table(rows: list[list[str]]) -> str:
@@ -12,6 +16,13 @@ def table(rows: list[list[str]]) -> str:
     ]
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def paragraphs(*texts: str) -> str:
+    """Texts one below the other, in lines that fit a terminal."""
+    return "\n\n".join(
+        textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False) for text in texts
+    )
 
 
 def judgement_rows(judgements: dict[str, list[Judgement]]) -> list[list[str]]:
