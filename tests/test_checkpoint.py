@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from duozero.train import checkpoint, folder, packed, roster
+from duozero.train import checkpoint, folder, packed
 from duozero.train.config import Config, resolve, to_toml
 from duozero.train.run import train
+from duozero.train.trained import load, load_player
 
 SETTINGS = {
     "num_rounds": 4,
@@ -88,7 +89,7 @@ def test_a_finished_run_holds_its_settings_checkpoints_and_report(straight):
 
 
 def test_the_player_of_a_run_has_its_averaged_parameters(straight):
-    trained = roster.load(straight.run.directory)
+    trained = load(straight.run.directory)
     assert same(trained.params, straight.state.average)
     assert not same(trained.params, straight.state.params)
 
@@ -118,7 +119,7 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(straight, tmp_path):
     shutil.copytree(straight.run.directory, run)
     shutil.rmtree(run / "checkpoints/4/player")
     with pytest.raises(ValueError, match="checkpoint 4 of .* is damaged"):
-        roster.load(run)
+        load(run)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_settings_that_are_not_the_checkpoints_are_refused_by_name(
     (run / "config.toml").write_text(settings.replace(line, edited))
     message = re.escape(f"checkpoint 4 of {run} is of a run with other settings: {difference}")
     with pytest.raises(ValueError, match=f"^{message}$"):
-        roster.load(run)
+        load(run)
     with pytest.raises(ValueError, match=f"^{message}$"):
         train(folder.stored_config(run), run, resume=True)
 
@@ -151,7 +152,7 @@ def test_settings_that_were_cut_short_are_refused(straight, tmp_path):
     settings = (run / "config.toml").read_text()
     (run / "config.toml").write_text(settings[: settings.index("[play]")])
     with pytest.raises(ValueError, match="play.num_games = 128 instead of 4; play.num_moves = 16"):
-        roster.load(run)
+        load(run)
     with pytest.raises(ValueError, match="play.num_games = 4 instead of 128"):
         train(straight.run.config, run, resume=True)
 
@@ -167,7 +168,7 @@ def test_a_run_older_than_a_setting_plays_and_goes_on(straight, tmp_path, monkey
     assert "value_weight" not in (run / "config.toml").read_text()
     key = jax.random.key(0)
     position = jax.vmap(straight.run.agent.game.init)(key[None])
-    assert roster.load_player(run)(jax.random.key(1)[None], position).shape == (1,)
+    assert load_player(run)(jax.random.key(1)[None], position).shape == (1,)
     assert same(train(config, run, resume=True).state, straight.state)
 
 
@@ -175,7 +176,7 @@ def test_a_checkpoint_without_settings_is_refused(straight, tmp_path, monkeypatc
     monkeypatch.setattr(checkpoint, "pack_settings", lambda config: {})
     train(straight.run.config, tmp_path / "run")
     with pytest.raises(ValueError, match="4 of .* does not say with which settings it was made"):
-        roster.load(tmp_path / "run")
+        load(tmp_path / "run")
 
 
 def test_a_tree_is_unpacked_only_into_its_own_shape_and_type():

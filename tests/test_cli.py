@@ -10,7 +10,8 @@ import sys
 import time
 
 import pytest
-from duozero.train import cli, folder, network_file, roster
+from duozero.train import cli, folder, network_file
+from duozero.train.trained import load
 
 TINY = """
 num_rounds = 2
@@ -55,7 +56,7 @@ def place(tmp_path_factory):
     settings = (place / "run/config.toml").read_text()
     (place / "edited/config.toml").write_text(settings.replace("seed = 0", "seed = 7"))
     (place / "junk.npz").write_text("junk")
-    trained = roster.load(place / "run")
+    trained = load(place / "run")
     network_file.save("net.npz", trained.config, trained.params, trained.num_rounds)
     yield place
     os.chdir(before)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from duozero.games import make
 from duozero.games.connect_four import ConnectFour
-from duozero.train import cli, evaluate, losing_moves, roster
+from duozero.train import cli, evaluate, losing_moves
 from duozero.train.agent import Agent
 from duozero.train.arena import match, wilson
 from duozero.train.config import resolve
@@ -19,6 +19,7 @@ from duozero.train.connect_four_positions import NAME, read, replay, sample, wri
 from duozero.train.losing_moves import Losses, count
 from duozero.train.oracles import moves_in, solve
 from duozero.train.players import Player, random_player
+from duozero.train.trained import Trained
 
 # One of each kind, in the order of KINDS, with the scores that bitbully gives.
 KNOWN = [
@@ -179,7 +180,7 @@ def evaluation(game, directory, positions):
     """As of a run that plays at random."""
     player = random_player()
     agent = Agent(game, None, lambda params: player, lambda params: player)  # pyright: ignore
-    trained = roster.Trained(resolve("connect_four", "alphazero", {}), agent, {}, 1)
+    trained = Trained(resolve("connect_four", "alphazero", {}), agent, {}, 1)
     return evaluate.Evaluation(directory, trained, player, 4, 2, 0, positions)
 
 

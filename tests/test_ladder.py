@@ -7,10 +7,13 @@ import jax
 import numpy as np
 import pytest
 from duozero.train import checkpoint, cli, measure, roster
+from duozero.train.agent import make_agent
 from duozero.train.arena import Score
+from duozero.train.catalogue import game_named
 from duozero.train.config import resolve
 from duozero.train.connect_four_oracle import Position
 from duozero.train.run import train
+from duozero.train.trained import load
 from test_checkpoint import same
 
 GAME = "gomoku_3x3_3"
@@ -63,7 +66,7 @@ def results(points):
 
 def test_the_best_stays_until_a_match_shows_that_it_is_beaten(monkeypatch):
     config = resolve(GAME, "alphazero", SETTINGS)
-    agent = roster.make_agent(roster.game_named(GAME), config)
+    agent = make_agent(game_named(GAME), config)
     params = [agent.planner.init(jax.random.key(seed)) for seed in range(2)]
     first, row = measure.challenge(None, params[0], 3, agent, config)
     assert (row, first.num_rounds) == ({"best/round": 3}, 3)
@@ -115,7 +118,7 @@ def test_every_round_tells_of_the_ladder_and_of_the_best(runs):
 
 def test_the_best_plays_under_its_own_name(runs, capsys):
     directory = runs[0].run.directory
-    trained = roster.load(directory, best=True)
+    trained = load(directory, best=True)
     assert trained.num_rounds == runs[0].rows[-1]["best/round"]
     player = roster.player(f"best:{directory}", GAME)
     assert player.name == f"best:{directory}"
@@ -146,7 +149,7 @@ def test_connect_four_is_held_against_its_solver_where_there_is_one(monkeypatch,
 
     monkeypatch.setattr(measure.connect_four_positions, "of_run", of_run)
     config = resolve("connect_four", "alphazero", SETTINGS)
-    agent = roster.make_agent(roster.game_named("connect_four"), config)
+    agent = make_agent(game_named("connect_four"), config)
     row = measure.make_measure(agent, config, tmp_path)(agent.planner.init(jax.random.key(0)), [])
     assert "strength/mcts:1" in row
     assert ("strength/losing_moves" in row) == solver

@@ -8,8 +8,10 @@ import jax
 import numpy as np
 import pytest
 from duozero.train import network_file, roster
+from duozero.train.catalogue import game_named
 from duozero.train.config import resolve, to_toml
 from duozero.train.run import train
+from duozero.train.trained import load, load_player
 
 GAME = "race_to_5_2"
 SETTINGS = {
@@ -27,7 +29,7 @@ def place(request, tmp_path_factory):
     """A folder with a run and its network file."""
     place = tmp_path_factory.mktemp("files")
     train(resolve(GAME, request.param, SETTINGS), place / "run")
-    trained = roster.load(place / "run")
+    trained = load(place / "run")
     network_file.save(place / "net.npz", trained.config, trained.params, trained.num_rounds)
     return place
 
@@ -42,7 +44,7 @@ def edited(path, **changes):
 
 
 def test_a_file_holds_the_player_of_its_run(place):
-    run, file = roster.load(place / "run"), roster.load(place / "net.npz")
+    run, file = load(place / "run"), load(place / "net.npz")
     assert file.config == run.config
     assert file.num_rounds == run.num_rounds == 1
     assert jax.tree.structure(file.params) == jax.tree.structure(run.params)
@@ -52,7 +54,7 @@ def test_a_file_holds_the_player_of_its_run(place):
 
 
 def test_a_file_is_a_player_wherever_a_run_is(place):
-    game = roster.game_named(GAME)
+    game = game_named(GAME)
     start = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 8))
     moves = lambda player: player(jax.random.split(jax.random.key(1), 8), start)  # noqa: E731
     for spec in ("{}", "network:{}"):
@@ -63,24 +65,24 @@ def test_a_file_is_a_player_wherever_a_run_is(place):
         assert (by_file.plan is None) == spec.startswith("network:")
         assert np.array_equal(moves(by_run), moves(by_file))
     assert np.array_equal(
-        moves(roster.load_player(place / "net.npz", 3)),
-        moves(roster.load_player(place / "run", 3)),
+        moves(load_player(place / "net.npz", 3)),
+        moves(load_player(place / "run", 3)),
     )
 
 
 def test_the_same_network_is_the_same_bytes(place):
-    trained = roster.load(place / "net.npz")
+    trained = load(place / "net.npz")
     again = network_file.to_bytes(trained.config, trained.params, trained.num_rounds)
     assert again == (place / "net.npz").read_bytes()
 
 
 def test_a_file_older_than_a_setting_plays_with_its_default(place, tmp_path):
-    config = roster.load(place / "net.npz").config
+    config = load(place / "net.npz").config
     older = to_toml(config).replace("value_weight = 1.0\n", "").encode()
     assert len(older) < len(to_toml(config))
     path = tmp_path / "older.npz"
     path.write_bytes(edited(place / "net.npz", settings=np.array(bytearray(older))))
-    assert roster.load(path).config == config
+    assert load(path).config == config
 
 
 def test_a_file_cut_anywhere_or_with_a_byte_changed_is_refused(place, tmp_path):
@@ -124,13 +126,13 @@ def test_foreign_files_are_refused_in_one_line(place, tmp_path):
     for contents, message in foreign(place):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match=message) as refusal:
-            roster.load(path)
+            load(path)
         assert str(refusal.value).startswith(str(path))
         assert "\n" not in str(refusal.value)
 
 
 def test_a_file_is_written_whole_or_not_at_all(place, tmp_path, monkeypatch):
-    trained, path = roster.load(place / "net.npz"), tmp_path / "net.npz"
+    trained, path = load(place / "net.npz"), tmp_path / "net.npz"
     path.write_bytes(b"before")
 
     def fail(*_):
@@ -143,7 +145,7 @@ def test_a_file_is_written_whole_or_not_at_all(place, tmp_path, monkeypatch):
 
 
 def test_a_name_that_players_would_not_know_is_refused(place, tmp_path):
-    trained = roster.load(place / "net.npz")
+    trained = load(place / "net.npz")
     with pytest.raises(ValueError, match="ends in .npz"):
         network_file.save(tmp_path / "net", trained.config, trained.params, 1)
     assert not list(tmp_path.iterdir())

@@ -8,6 +8,7 @@ from duozero.games import make
 from duozero.train import config, network_file, roster, session, shipped
 from duozero.train.config import resolve
 from duozero.train.run import train
+from duozero.train.trained import load
 
 GAME = "race_to_5_2"
 PRESETS = f"""
@@ -110,7 +111,7 @@ def test_a_file_that_is_replaced_does_not_count_twice(place, files, monkeypatch,
 
 def test_who_names_nobody_plays_the_shipped_alphazero_or_else_mcts(place, files):
     assert session.prepare(GAME).opponent.name == "mcts:400"
-    trained = roster.load(place / "run")
+    trained = load(place / "run")
     changed = dataclasses.replace(trained.config, planner="alphazero")
     path = network_file.shipped_path(GAME, "alphazero")
     network_file.save(path, changed, trained.params, 2)
@@ -122,7 +123,7 @@ def test_who_names_nobody_plays_the_shipped_alphazero_or_else_mcts(place, files)
 
 @pytest.mark.parametrize("path", network_file.all_shipped(), ids=lambda path: path.stem)
 def test_each_shipped_file_holds_what_its_name_says(path):
-    trained = roster.load(path)
+    trained = load(path)
     assert path == network_file.shipped_path(trained.config.game, trained.config.planner)
     assert make(trained.config.game).id == trained.config.game
     assert trained.num_rounds == trained.config.num_rounds

@@ -13,9 +13,9 @@ import reference_tree
 from duozero.planners import puct
 from duozero.train.agent import spread
 from duozero.train.build import build_model, build_planner
+from duozero.train.catalogue import game_named
 from duozero.train.config import resolve
 from duozero.train.process import start_jax
-from duozero.train.roster import game_named
 
 GAME, GAMES, SIMULATIONS, REPEATS = "gomoku_6x6_4", 128, 400, 5
 

@@ -1,10 +1,42 @@
-"""What `duozero games` lists: what can be played, and what the shipped settings train."""
+"""Games by name, their solutions, and what the shipped settings make of them."""
 
-from ..games import GAMES, symmetries
+import functools
+
+from ..games import GAMES, BoardGame, Game, make, symmetries
 from ..games.connect_four import ConnectFour
+from ..games.gomoku import Gomoku
 from .config import recipes
+from .oracles import Solution, solve
 from .report import table
-from .roster import game_named, solution_of
+
+
+@functools.cache
+def game_named(name: str) -> Game:
+    """The game called `name`, one per name, so that what is compiled for it is compiled once.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    return make(name)
+
+
+MAX_SOLVED = 10_000  # Positions; a few seconds.
+
+
+@functools.cache
+def solution_of(name: str) -> Solution | None:
+    """The exact solution of the game called `name`, where it is small enough.
+
+    Those of the library whose size is known are not tried in vain, nor are games of pgx, whose
+    observations need not describe a position in full.
+    """
+    game = game_named(name)
+    if not isinstance(game, BoardGame) or isinstance(game, ConnectFour | Gomoku):
+        return None
+    try:
+        return solve(game, MAX_SOLVED)
+    except ValueError:
+        return None
 
 
 def print_games() -> int:

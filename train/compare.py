@@ -12,8 +12,10 @@ import jax
 from . import folder, roster, run
 from .agent import named
 from .arena import Score, match, match_key
+from .catalogue import game_named, solution_of
 from .config import Config, differences
 from .measure import judged
+from .memory import check_search
 from .oracles import Judgement
 from .players import Player
 from .progress import Report
@@ -71,7 +73,7 @@ def prepare(
         folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
     elif not any((directory / config.planner).is_dir() for config in configs):
         raise ValueError(f"there is no comparison to resume in {directory}")
-    if roster.game_named(configs[0].game).num_players != 2:
+    if game_named(configs[0].game).num_players != 2:
         raise ValueError(f"{configs[0].game} is not for two players; a comparison is of matches")
     places = [directory / config.planner for config in configs]
     runs = [
@@ -80,7 +82,7 @@ def prepare(
     ]
     for prepared in runs:
         planner, search = prepared.agent.planner, prepared.config.search
-        roster.check_search(planner, search.num_simulations, num_openings)
+        check_search(planner, search.num_simulations, num_openings)
     return Comparison(runs, directory, num_openings, opening_plies)
 
 
@@ -110,7 +112,7 @@ def execute(comparison: Comparison, report: Report, should_stop: Callable[[], bo
 def _measure(comparison: Comparison, outcome: Outcome, report: Report) -> None:
     """All matches, and where the game is solved, all positions."""
     config = comparison.runs[0].config
-    game, solution = comparison.runs[0].agent.game, roster.solution_of(config.game)
+    game, solution = comparison.runs[0].agent.game, solution_of(config.game)
     players = [_players(trained) for trained in outcome.trained]
     names = [name for name in OPPONENTS if name != "perfect" or solution is not None]
     opponents = {name: roster.player(name, config.game) for name in names}
@@ -163,7 +165,7 @@ def as_text(comparison: Comparison, outcome: Outcome) -> str:
     rows += [["simulations a move", *map(str, simulations)]]
     rows += [[f"against {name}", *map(str, scores)] for name, scores in outcome.scores.items()]
     rows += judgement_rows(outcome.judgements)
-    score, solution = outcome.scores["random"][0], roster.solution_of(config.game)
+    score, solution = outcome.scores["random"][0], solution_of(config.game)
     notes = [
         f"AlphaZero against MuZero: {outcome.head_to_head}.",
         EXPLAIN_SCORES.format(

@@ -10,12 +10,14 @@ from typing import Any
 from ..games.connect_four import ConnectFour
 from . import connect_four_positions, losing_moves, roster
 from .arena import match, match_key
+from .catalogue import solution_of
 from .connect_four_oracle import Position, Solver
 from .measure import judged
 from .oracles import Judgement
 from .players import Player
 from .progress import Report, Silent, for_terminal
 from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, paragraphs, table
+from .trained import Trained, load
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Evaluation:
     """
 
     directory: Path
-    trained: roster.Trained
+    trained: Trained
     opponent: Player
     num_openings: int
     opening_plies: int
@@ -56,7 +58,7 @@ def prepare(
     Raises:
         ValueError: if one of them does not exist, or they cannot play each other.
     """
-    trained = roster.load(directory, simulations, num_openings, reuse, best)
+    trained = load(directory, simulations, num_openings, reuse, best)
     game = trained.agent.game
     if game.num_players != 2:
         raise ValueError(f"{trained.config.game} is not for two players, so there is no match")
@@ -96,7 +98,7 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     where = {"openings": sizes[0], "plies": sizes[1]}
     explained = EXPLAIN_SCORES.format(games=score.games, distinct=score.distinct, **where)
     print("\n" + paragraphs(explained))
-    solution = roster.solution_of(config.game)
+    solution = solution_of(config.game)
     if solution is not None:
         print("\n" + paragraphs(EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided))))
     if any(found.losses for found in plays.values()):
@@ -113,7 +115,7 @@ def _players(evaluation: Evaluation) -> dict[str, Player]:
 
 def _judgements(evaluation: Evaluation) -> dict[str, list[Judgement]]:
     """How both players compare with the solution of the game, where there is one."""
-    solution = roster.solution_of(evaluation.trained.config.game)
+    solution = solution_of(evaluation.trained.config.game)
     if solution is None:
         return {}
     sizes = (evaluation.seed, evaluation.num_openings)

@@ -11,12 +11,12 @@ from ..models import Params
 from . import connect_four_positions, losing_moves
 from .agent import Agent, mcts
 from .arena import Score, match
+from .catalogue import solution_of
 from .checkpoint import Best
 from .config import Config
 from .folder import Row
 from .oracles import Judgement, Solution, judge, moves_of
 from .players import Player
-from .roster import solution_of
 
 Measure = Callable[[dict, list[Row]], Row]
 LADDER = "strength/mcts:"

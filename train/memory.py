@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from ..models import Params
 from ..planners import Planner, rollout
 from .config import Config
 from .learner import Learner
@@ -57,6 +58,21 @@ def tree_bytes(planner: Planner, params: Any, num_games: int, num_nodes: int) ->
     # Per action: a child, its prior, visits, value, reward and discount.
     node = num_bytes(embedding) + 24 * planner.game.num_actions + 32
     return node * num_games * (num_nodes + 1)
+
+
+def check_search(planner: Planner, num_simulations: int, num_games: int) -> None:
+    """Refuses a search that this machine cannot hold.
+
+    Raises:
+        ValueError: with what is needed and what there is.
+    """
+    needed = tree_bytes(planner, shapes(planner), num_games, num_simulations)
+    refuse_beyond_memory(needed, f"a search of {num_simulations} simulations")
+
+
+def shapes(planner: Planner) -> Params:
+    """The parameters of a planner, as shapes."""
+    return jax.eval_shape(planner.init, jax.eval_shape(lambda: jax.random.key(0)))
 
 
 def num_bytes(tree: Any) -> int:

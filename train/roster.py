@@ -1,151 +1,22 @@
 """Players by name, as the command line knows them."""
 
-import dataclasses
-import functools
 import re
 from pathlib import Path
-from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
-
-from ..games import BoardGame, Game, make
 from ..games.connect_four import ConnectFour
-from ..games.gomoku import Gomoku
-from ..models import Params
-from ..planners import Planner, rollout
-from . import checkpoint, connect_four_oracle, network_file, players
-from .agent import Agent, make_agent, mcts, named
-from .config import Config
-from .folder import stored_config
-from .limits import check
-from .memory import refuse_beyond_memory, tree_bytes
-from .oracles import Solution, solve
+from ..planners import rollout
+from . import connect_four_oracle, network_file, players
+from .agent import mcts, named
+from .catalogue import MAX_SOLVED, game_named, solution_of
+from .memory import check_search
 from .overlay import unknown
-from .packed import unpack
 from .players import Player
+from .trained import load
 
 SHIPPED = ("alphazero", "muzero")
 NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", *SHIPPED)
 NAMES += ("a run folder", "best:RUN", "FILE.npz", "network: before any of these four")
 DEFAULT_SIMULATIONS = 200
-
-
-class Trained(NamedTuple):
-    """What a run has learned.
-
-    Attributes:
-        config: its settings.
-        agent: how it plays.
-        params: its averaged parameters.
-        num_rounds: rounds of training behind them.
-    """
-
-    config: Config
-    agent: Agent
-    params: Params
-    num_rounds: int
-
-    @property
-    def searching(self) -> Player:
-        return self.agent.searching(self.params)
-
-    @property
-    def network(self) -> Player:
-        return self.agent.network(self.params)
-
-
-@functools.cache
-def game_named(name: str) -> Game:
-    """The game called `name`, one per name, so that what is compiled for it is compiled once.
-
-    Raises:
-        ValueError: if there is none.
-    """
-    return make(name)
-
-
-MAX_SOLVED = 10_000  # Positions; a few seconds.
-
-
-@functools.cache
-def solution_of(name: str) -> Solution | None:
-    """The exact solution of the game called `name`, where it is small enough.
-
-    Those of the library whose size is known are not tried in vain, nor are games of pgx, whose
-    observations need not describe a position in full.
-    """
-    game = game_named(name)
-    if not isinstance(game, BoardGame) or isinstance(game, ConnectFour | Gomoku):
-        return None
-    try:
-        return solve(game, MAX_SOLVED)
-    except ValueError:
-        return None
-
-
-def check_search(planner: Planner, num_simulations: int, num_games: int) -> None:
-    """Refuses a search that this machine cannot hold.
-
-    Raises:
-        ValueError: with what is needed and what there is.
-    """
-    needed = tree_bytes(planner, _shapes(planner), num_games, num_simulations)
-    refuse_beyond_memory(needed, f"a search of {num_simulations} simulations")
-
-
-def _shapes(planner: Planner) -> Params:
-    return jax.eval_shape(planner.init, jax.eval_shape(lambda: jax.random.key(0)))
-
-
-def load(
-    path: Path,
-    simulations: int | None = None,
-    num_games: int = 1,
-    reuse: bool = False,
-    best: bool = False,
-) -> Trained:
-    """The player that a run folder or a network file holds, with its own search settings.
-
-    Args:
-        path: the folder, or the file, whose name ends in .npz.
-        simulations: nodes per move instead of those of the run.
-        num_games: how many it will play at once.
-        reuse: go on from the tree of its last move, whatever the run does.
-        best: the best network of the run folder, see `measure.challenge`, not the newest.
-
-    Raises:
-        ValueError: if there is no run, it is damaged, or does not fit its own settings.
-        OSError: if the file cannot be read.
-    """
-    is_file = path.suffix == ".npz" and not path.is_dir()
-    network = network_file.load(path) if is_file else None
-    stored = network.config if network else stored_config(path)
-    changes = {"num_simulations": simulations} if simulations is not None else {}
-    changes |= {"reuse": True} if reuse else {}
-    search = dataclasses.replace(stored.search, **changes)
-    config = check(dataclasses.replace(stored, search=search))
-    agent = make_agent(game_named(config.game), config)
-    like = _shapes(agent.planner)
-    check_search(agent.planner, config.search.num_nodes, num_games)
-    if network:
-        return Trained(config, agent, unpack(network.arrays, like, path), network.num_rounds)
-    if best:
-        if not checkpoint.holds(path, "best"):
-            raise ValueError(f"{path} has no best network yet: its strength was never measured")
-        found = checkpoint.restore(path, "best", checkpoint.Best(like, jnp.int32(0)), stored)
-        return Trained(config, agent, found.params, int(found.num_rounds))
-    params = checkpoint.restore(path, "player", like, stored)
-    return Trained(config, agent, params, checkpoint.latest(path))
-
-
-def load_player(path: Path | str, simulations: int | None = None) -> Player:
-    """A trained player from its run folder or network file, for matches.
-
-    Raises:
-        ValueError: see `load`.
-    """
-    return named(load(Path(path), simulations).searching, str(path))
 
 
 def player(

@@ -13,9 +13,10 @@ import jax
 import numpy as np
 
 from ..models import num_parameters
-from . import checkpoint, folder, roster
+from . import checkpoint, folder
 from .agent import Agent, make_agent
 from .build import build_learner, build_mesh
+from .catalogue import game_named
 from .checkpoint import Best, Checkpoints
 from .config import Config, check
 from .folder import Row
@@ -123,7 +124,7 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
 @functools.lru_cache(maxsize=16)
 def _built(config: Config) -> tuple[Agent, Learner]:
     """What plays and what learns; compiled once for runs alike, say a run and its resumption."""
-    agent = make_agent(roster.game_named(config.game), config)
+    agent = make_agent(game_named(config.game), config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     return agent, build_learner(agent.planner, config, mesh)
 

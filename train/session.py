@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from ..games import Game
 from . import roster
+from .catalogue import game_named
 from .players import Player
 
 
@@ -96,7 +97,7 @@ def prepare(
     Raises:
         ValueError: if the game or the player does not exist, or they do not go together.
     """
-    rules = roster.game_named(game)
+    rules = game_named(game)
     if rules.num_players != 2:
         raise ValueError(f"{game} is a game of {rules.num_players}; 2 are needed to play")
     against = roster.default_opponent(game) if against is None else against

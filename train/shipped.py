@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import checkpoint, network_file, roster
+from . import checkpoint, network_file
 from .config import differences, preset
 from .folder import stored_config, write
 from .report import table
+from .trained import load
 
 MOST_BYTES_EACH = 2_000_000
 MOST_BYTES = 10_000_000
@@ -22,6 +23,7 @@ Players for `--against alphazero` and `--against muzero`; `duozero play GAME` pl
 AlphaZero where there is one. Each file holds the averaged parameters of a finished run, its
 settings, and what is said here; `python -m duozero.train.shipped` writes the files, and this page
 from them. The recipe, with the program at the commit, trains such a network again (other processors
+from .trained import load
 round differently, and train another one).
 
 """
@@ -66,7 +68,7 @@ def _file(run: Path, commit: str, reached: str) -> tuple[Path, bytes]:
         raise ValueError(f"{run} was not trained as shipped: {'; '.join(unlike)}")
     if done < config.num_rounds or not (run / "report.json").is_file():
         raise ValueError(f"{run} is not finished: {done} of {config.num_rounds} rounds are stored")
-    params = roster.load(run).params
+    params = load(run).params
     contents = network_file.to_bytes(config, params, done, commit, reached)
     return network_file.shipped_path(config.game, config.planner), contents
 

@@ -18,7 +18,8 @@ from ...planners import Planner, engine, policies, scores
 from ...planners.draws import split
 from ...planners.rollout import random_action
 from ...planners.search import Engine
-from .. import roster
+from ..catalogue import game_named
+from ..memory import check_search
 from ..report import table
 from .base import Bench, Numbers, Tell, paragraph
 from .parts import moves_only, network_named, roots_only
@@ -69,7 +70,7 @@ def prepare(
     Raises:
         ValueError: for a game or network that does not exist, or a tree beyond this machine.
     """
-    game = roster.game_named(settings.game)
+    game = game_named(settings.game)
     model = network_named(settings.network, game)
     built = {name: getattr(planners, name)(game, model) for name in planner_names}
     cells = {}
@@ -78,7 +79,7 @@ def prepare(
         planner = built[cell.planner]
         name = f"{cell.planner}, {cell.policy}, {cell.batch} x {cell.num_simulations}"
         try:
-            roster.check_search(planner, cell.num_simulations, cell.batch)
+            check_search(planner, cell.num_simulations, cell.batch)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         cells[name] = functools.partial(_measure, settings, cell, planner)

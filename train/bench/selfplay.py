@@ -12,7 +12,6 @@ from jax.sharding import PartitionSpec as P
 
 from ...games import Game
 from ...models import Model
-from .. import roster
 from ..build import (
     build_exploration,
     build_learner,
@@ -21,6 +20,7 @@ from ..build import (
     build_planner,
     build_search,
 )
+from ..catalogue import game_named
 from ..config import Config
 from ..memory import check_memory
 from ..report import table
@@ -38,7 +38,7 @@ def prepare(config: Config, repeats: int) -> Bench:
     Raises:
         ValueError: for settings that cannot be run here.
     """
-    game = roster.game_named(config.game)
+    game = game_named(config.game)
     model = build_model(game, config)
     planner = build_planner(game, model, config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import jax
 
-from .. import roster
 from ..build import build_learner, build_mesh, build_model, build_planner
+from ..catalogue import game_named
 from ..config import Config
 from ..loss import Metrics
 from ..memory import check_memory
@@ -26,7 +26,7 @@ def prepare(config: Config, repeats: int) -> Bench:
     Raises:
         ValueError: for settings that cannot be run here.
     """
-    game = roster.game_named(config.game)
+    game = game_named(config.game)
     planner = build_planner(game, build_model(game, config), config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
     # An update costs the same whatever it learns from, so the games are played fast and badly.
