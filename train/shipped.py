@@ -23,7 +23,6 @@ Players for `--against alphazero` and `--against muzero`; `duozero play GAME` pl
 AlphaZero where there is one. Each file holds the averaged parameters of a finished run, its
 settings, and what is said here; `python -m duozero.train.shipped` writes the files, and this page
 from them. The recipe, with the program at the commit, trains such a network again (other processors
-from .trained import load
 round differently, and train another one).
 
 """
