@@ -46,6 +46,7 @@ def command(tmp_path):
     return ["ablate", GAME, "--seeds", "0,1", *common, *changes]
 
 
+@pytest.mark.slow
 def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys):
     assert cli.main(command) == 0
     shown = capsys.readouterr().out

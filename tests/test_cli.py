@@ -94,7 +94,7 @@ def test_the_games_are_listed(capsys):
     assert solved.pop("tic_tac_toe") == "yes"
     assert solved.pop("gomoku_6x6_4") == "no"
     assert re.search(
-        r"^\| connect_four +\| muzero +\| [\d,]+ positions.*against mcts:100", shown, re.M
+        r"^\| race_to_50_6 +\| muzero +\| [\d,]+ positions.*every position", shown, re.M
     )
 
 

@@ -79,7 +79,8 @@ def test_the_best_stays_until_a_match_shows_that_it_is_beaten(monkeypatch):
 
 
 @pytest.fixture(
-    scope="module", params=["alphazero", pytest.param("muzero", marks=pytest.mark.slow)]
+    scope="module",
+    params=[pytest.param(p, marks=pytest.mark.slow) for p in ("alphazero", "muzero")],
 )
 def runs(request, tmp_path_factory):
     """A run with every part of training, without a break and with one."""
@@ -136,6 +137,7 @@ def test_a_run_that_was_never_measured_has_no_best(tmp_path, capsys):
     assert "has no best network yet" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [True, False])
 def test_connect_four_is_held_against_its_solver_where_there_is_one(monkeypatch, tmp_path, solver):
     """1 and 2 stand in the first three columns, below: 4 ends the game, or keeps it from ending."""

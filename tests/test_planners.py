@@ -167,7 +167,7 @@ def test_a_depth_limit_keeps_the_tree_shallow(race):
     np.testing.assert_allclose(plan.qvalues[0], -params["value"][child], atol=1e-6)
 
 
-@pytest.mark.parametrize("engine", ["duozero", "mctx"])
+@pytest.mark.parametrize("engine", ["duozero", pytest.param("mctx", marks=pytest.mark.slow)])
 def test_one_winning_move_in_many_makes_a_position_won(engine):
     """Gumbel's value is that of the policy it recommends, not of all the moves that it tried."""
     game = make("race_to_21_6")

@@ -17,7 +17,10 @@ ALL = CONFIG._replace(reanalyse_moves=CONFIG.num_moves)
 return_fn = functools.partial(n_step_return, num_steps=1)
 
 
-@pytest.fixture(scope="module", params=["alphazero", "alphazero, tree kept", "muzero"])
+SLOW = [pytest.param(p, marks=pytest.mark.slow) for p in ("alphazero", "alphazero, tree kept")]
+
+
+@pytest.fixture(scope="module", params=["muzero", *SLOW])
 def anew(request):
     """A search, the same training without and with all positions searched anew, and its state."""
     game = Bonus()

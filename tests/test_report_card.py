@@ -91,6 +91,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_model_damaged_in_one_way_is_wrong_in_that_way_only(bonus, walks, kind):
     how, expected = DAMAGE[kind]
@@ -105,6 +106,7 @@ def test_a_model_damaged_in_one_way_is_wrong_in_that_way_only(bonus, walks, kind
     assert risen == expected
 
 
+@pytest.mark.slow
 def test_a_model_that_forgets_where_it_is_gets_worse_with_depth(bonus, walks):
     """Each move it takes for the smallest: the position is missed by more and more."""
     model = exact(bonus)
