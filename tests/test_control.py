@@ -85,6 +85,7 @@ def test_a_round_ends_where_the_policy_has_moved_too_far(tic_tac_toe, tiny, scan
     assert float(metrics["control/rate"][0]) == pytest.approx(1 / 1.5)
 
 
+@pytest.mark.slow
 def test_a_step_is_the_rate_times_as_long(tic_tac_toe, tiny):
     trained = learner(tic_tac_toe, tiny, rate=0.01)
     steps = []

@@ -24,7 +24,9 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="module", params=["alphazero", "muzero"])
+@pytest.fixture(
+    scope="module", params=["alphazero", pytest.param("muzero", marks=pytest.mark.slow)]
+)
 def place(request, tmp_path_factory):
     """A folder with a run and its network file."""
     place = tmp_path_factory.mktemp("files")

@@ -126,6 +126,7 @@ def test_a_model_that_forgets_where_it_is_gets_worse_with_depth(bonus, walks):
     np.testing.assert_allclose(errors["value"], errors["value_to_network"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_walks_are_games_from_every_ply_that_go_on_as_they_are_played(bonus):
     act = perfect_player(bonus)
     walks = walk(bonus.game, act, jax.random.key(3), 128, DEPTH)
