@@ -32,7 +32,7 @@ def place(tmp_path_factory):
         patch.setattr(config, "PRESETS", place / "presets.toml")
         measured = {
             "seed": 3,
-            "evaluate_every": 1,
+            "evaluate_every": 2,
             "evaluate": {"num_openings": 3},
         }  # Free to choose.
         train(resolve(GAME, "muzero", None, measured), place / "run")
