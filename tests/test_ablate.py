@@ -67,6 +67,8 @@ def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys)
         ("learn.lamda=1", "unknown setting 'learn.lamda'; did you mean 'learn.lambda'"),
         ("learn.lambda", "'learn.lambda' changes nothing; write SETTING=VALUE"),
         ("learn.lambda=much", "learn.lambda = 'much'; a number is needed"),
+        ("evaluate.mcts_simulations=7", "evaluate.mcts_simulations=7 is no change of training"),
+        ("seed=3", "seed=3 is no change of training"),
         ("learn.lambda=7", "learn.lambda_ = 7.0; it must be from 0 to 1"),
     ],
 )

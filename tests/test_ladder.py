@@ -14,21 +14,16 @@ from duozero.train.config import resolve
 from duozero.train.connect_four_oracle import Position
 from duozero.train.run import train
 from duozero.train.trained import load
+from test_checkpoint import SETTINGS as TINY
 from test_checkpoint import same
 
 GAME = "gomoku_3x3_3"
-SETTINGS = {
-    "num_rounds": 4,
+SETTINGS = TINY | {
     "evaluate_every": 1,
-    "checkpoint_every": 2,
-    "model": {"width": 8, "depth": 1, "kind": "mlp"},
-    "search": {"num_simulations": 2},
-    "play": {"num_games": 4, "num_moves": 6},
-    "learn": {
+    "model": {"kind": "mlp", "width": 8, "depth": 1},
+    "learn": TINY["learn"]
+    | {
         "num_updates": 3,
-        "batch_size": 8,
-        "replay_moves": 16,
-        "num_unroll_steps": 2,
         "schedule": "kl",
         "learning_rate": 0.1,
         "reanalyse": 0.5,
@@ -145,9 +140,7 @@ def test_connect_four_is_held_against_its_solver_where_there_is_one(monkeypatch,
     block = Position("11223", (-18, -18, -18, 1, -18, -18, -18))
 
     def of_run(game, directory):
-        if not solver:
-            raise ValueError("no solver")
-        return [win, block]
+        return [win, block] if solver else []
 
     monkeypatch.setattr(measure.connect_four_positions, "of_run", of_run)
     config = resolve("connect_four", "alphazero", SETTINGS)

@@ -16,6 +16,7 @@ from .report import paragraphs, table
 from .run import Run
 
 AS_SHIPPED = "as it is"
+NOT_TRAINING = ("game", "seed", "evaluate_every", "checkpoint_every", "evaluate")
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,23 @@ class Effect(NamedTuple):
     half: float
 
 
-def prepare(config: Config, changes: dict[str, Config], seeds: list[int], directory: Path):
+def prepare(
+    config: Config, changes: dict[str, Config], seeds: list[int], directory: Path
+) -> Ablation:
     """Checks every run, and touches nothing; runs that are there already are gone on with.
 
     Args:
         config: what all changes are held against.
-        changes: by name, settings that differ from it.
+        changes: by name, settings that differ from it in how they train.
         seeds: each is trained with every change.
         directory: for the runs.
 
     Raises:
         ValueError: for settings that cannot be run, or a folder that cannot be used.
     """
+    for name, changed in changes.items():
+        if any(getattr(changed, what) != getattr(config, what) for what in NOT_TRAINING):
+            raise ValueError(f"{name} is no change of training; {', '.join(NOT_TRAINING)} are not")
     runs = {}
     for name, changed in ({AS_SHIPPED: config} | changes).items():
         runs[name] = []

@@ -85,13 +85,18 @@ def _fresh(game: ConnectFour, drawn: list[str], seen: set[bytes]) -> list[str]:
 def of_run(game: ConnectFour, directory: Path) -> list[Position]:
     """The positions that a run is held against: those in its folder, or solved and kept there.
 
+    Empty where neither they nor the solver are there.
+
     Raises:
-        ValueError: if there are none and the solver is not installed, or the file is damaged.
+        ValueError: if the file is damaged.
         OSError: if they cannot be kept.
     """
     positions = read(game, directory)
     if positions is None:
-        solver = Solver()
+        try:
+            solver = Solver()
+        except ValueError:
+            return []
         positions = sample(game, solver)
         write(directory, positions, solver.name)
     return positions

@@ -30,6 +30,9 @@ def make_measure(agent: Agent, config: Config, directory: Path) -> Measure:
     the ladder that `rows` lead to. For Connect Four also the share of moves that lose game value,
     where the solver is installed or the run folder holds positions. Otherwise it draws on nothing
     but the parameters and the seed.
+
+    Raises:
+        ValueError: if the positions in the run folder are damaged.
     """
     evaluate, seed = config.evaluate, config.seed
     solution = solution_of(config.game)
@@ -51,6 +54,9 @@ def make_measure(agent: Agent, config: Config, directory: Path) -> Measure:
     if agent.game.num_players != 2:
         return lambda params, rows: {}
 
+    if isinstance(agent.game, ConnectFour):  # A damaged file is refused before anything begins.
+        connect_four_positions.read(agent.game, directory)
+
     def climb(params, rows):
         opponent = mcts(agent.game, rung(rows, evaluate.mcts_simulations))
         score = duel(agent, config, agent.searching(params), opponent)
@@ -59,9 +65,8 @@ def make_measure(agent: Agent, config: Config, directory: Path) -> Measure:
     def _losing(params):
         if not isinstance(agent.game, ConnectFour):
             return {}
-        try:
-            positions = connect_four_positions.of_run(agent.game, directory)
-        except ValueError:  # There is no solver.
+        positions = connect_four_positions.of_run(agent.game, directory)
+        if not positions:
             return {}
         found = {}
         players = ("", agent.searching(params)), ("_without_search", agent.network(params))
