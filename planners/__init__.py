@@ -4,8 +4,9 @@ from .alphazero import alphazero
 from .base import Planner, Prediction
 from .muzero import muzero
 from .picture import svg
+from .plan import Plan, Search
 from .rollout import rollout
-from .search import Plan, Search, gumbel, puct, uct
+from .search import gumbel, puct, uct
 from .variation import Move, line_text, principal_variation
 
 __all__ = [

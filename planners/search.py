@@ -7,65 +7,22 @@ All run on our engine; Gumbel and PUCT on mctx as well, as the reference.
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
-import mctx
 
 from ..games.base import value_range
-from ..models.base import Params
 from . import policies, reference, scores
 from .base import Planner, mask_logits
 from .draws import legal_dirichlet, sample_action, split
+from .plan import Search, make_plan, policy_value
 from .reuse import below_position
-from .tree import Node, Tree
+from .tree import Tree
 
 Array = jax.Array
 Normalize = Literal["range", "minmax", "none"]
 Engine = Literal["duozero", "mctx"]
-
-
-class Plan(NamedTuple):
-    """What a search found at its roots (`B` games, `A` actions).
-
-    Attributes:
-        action: `[B]` int32, the move to play.
-        action_weights: `[B, A]`, the improved policy: what the network should have said.
-        search_value: `[B]`, for the player to move: what `action_weights` are worth (Gumbel), the
-            mean over the tree (the others).
-        visit_counts: `[B, A]`.
-        qvalues: `[B, A]`, for the player to move; 0 where an action was not visited.
-        prior: `[B, A]` probabilities the search started from, noise included.
-        tree: everything else that the search knows; None with mctx.
-    """
-
-    action: Array
-    action_weights: Array
-    search_value: Array
-    visit_counts: Array
-    qvalues: Array
-    prior: Array
-    tree: Tree | None = None
-
-
-class Search(Protocol):
-    """`(params, keys [B], state [B, ...], temperature [B] or scalar, tree) -> Plan`.
-
-    Each game has a key of its own. `temperature` scales the exploration of the move: at 0 the
-    best move is played; at 1 it is drawn as in self-play. A search made with `reuse` goes on from
-    what `tree`, the plan's before, holds below each position; games may have moved on or begun
-    anew since.
-    """
-
-    def __call__(
-        self,
-        params: Params,
-        keys: Array,
-        state: Any,
-        temperature: Array | float = 0.0,
-        tree: Tree | None = None,
-    ) -> Plan: ...
 
 
 def gumbel(
@@ -130,8 +87,8 @@ def gumbel(
                 **common,
                 **recall(tree, state),
             )
-        plan = _plan(output.action, output.action_weights, output.tree, root)
-        return plan._replace(search_value=_policy_value(plan, root))
+        plan = make_plan(output.action, output.action_weights, output.tree, root)
+        return plan._replace(search_value=policy_value(plan, root))
 
     return search
 
@@ -238,7 +195,7 @@ def _by_visits(
             **recall(tree, state),
         )
         action = sample_action(action_keys, output.action_weights, temperature)
-        return _plan(action, output.action_weights, output.tree, root)
+        return make_plan(action, output.action_weights, output.tree, root)
 
     return search
 
@@ -272,26 +229,6 @@ def _recall(
         return {"reserve": num_simulations, "kept": kept}
 
     return recall
-
-
-def _plan(
-    action: Array, action_weights: Array, tree: Tree | mctx.Tree, root: mctx.RootFnOutput
-) -> Plan:
-    prior = jax.nn.softmax(root.prior_logits)
-    found = tree.summary()
-    return Plan(
-        *(action, action_weights, found.value, found.visit_counts, found.qvalues, prior),
-        tree=tree if isinstance(tree, Tree) else None,
-    )
-
-
-def _policy_value(plan: Plan, root: mctx.RootFnOutput) -> Array:
-    """The value of the policy that a search recommends, with either engine."""
-    counts, logits = plan.visit_counts, root.prior_logits
-    node = Node(
-        counts, plan.qvalues, logits, counts.sum(axis=-1) + 1, plan.search_value, root.value
-    )
-    return scores.policy_value(node, plan.action_weights)
 
 
 def _qtransform(planner: Planner, normalize: Normalize) -> scores.QTransform:

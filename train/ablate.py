@@ -11,9 +11,9 @@ from scipy import stats
 
 from . import folder, run
 from .config import Config
+from .prepared import Run
 from .progress import Report
 from .report import paragraphs, table
-from .run import Run
 
 AS_SHIPPED = "as it is"
 NOT_TRAINING = ("game", "seed", "evaluate_every", "checkpoint_every", "evaluate")

@@ -18,9 +18,10 @@ from .measure import judged
 from .memory import check_search
 from .oracles import Judgement
 from .players import Player
+from .prepared import Run
 from .progress import Report
 from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, minutes, paragraphs, table
-from .run import Run, TrainedRun
+from .run import TrainedRun
 
 OPPONENTS = ("random", "greedy-centre", "mcts:200", "perfect")
 NAMES = {"alphazero": "AlphaZero", "muzero": "MuZero"}

@@ -12,7 +12,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from ..planners.base import Planner
-from ..planners.search import Search
+from ..planners.plan import Search
 from . import control as control_lib
 from . import replay as replay_lib
 from .loss import Metrics

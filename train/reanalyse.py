@@ -10,8 +10,8 @@ from jax.sharding import PartitionSpec as P
 
 from ..games.base import State
 from ..models.base import Params
+from ..planners.plan import Search
 from ..planners.reuse import nothing
-from ..planners.search import Search
 from .replay import Replay, ReturnFn, rewrite
 from .state import LearnerConfig, TrainState
 

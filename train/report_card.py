@@ -18,7 +18,7 @@ import numpy as np
 from ..games.base import Game, State
 from ..models.base import Params
 from ..planners.base import Planner, mask_logits, transition
-from ..planners.search import Search
+from ..planners.plan import Search
 
 Array = jax.Array
 Act = Callable[[Array, State], Array]

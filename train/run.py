@@ -1,66 +1,25 @@
-"""A training run in its folder: prepared, trained, interrupted, resumed."""
+"""A training run in its folder: trained, interrupted, resumed, reported."""
 
 import contextlib
-import functools
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 from ..models import num_parameters
-from . import checkpoint, folder
-from .agent import Agent, make_agent
-from .build import build_learner, build_mesh
-from .catalogue import game_named
+from . import folder
 from .checkpoint import Best, Checkpoints
-from .config import Config, check
+from .config import Config
 from .folder import Row
-from .learner import Learner
-from .measure import Measure, challenge, make_measure
-from .memory import check_memory
+from .measure import challenge
+from .prepared import Restored, Run, prepare
 from .progress import Report, Silent, strength
 from .rounds import play_round
 from .state import TrainState
-
-
-class Restored(NamedTuple):
-    """What a run goes on from.
-
-    Attributes:
-        state: all of training.
-        num_rounds: the rounds behind it.
-        best: the best network so far; None before the first measurement of strength.
-    """
-
-    state: TrainState
-    num_rounds: int
-    best: Best | None
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run that can be trained: everything is checked, nothing is written yet.
-
-    Attributes:
-        config: its settings.
-        directory: its folder.
-        agent: how it plays.
-        learner: how it learns.
-        measure: how strong it is.
-        restored: what its folder holds; None to start anew.
-    """
-
-    config: Config
-    directory: Path
-    agent: Agent
-    learner: Learner
-    measure: Measure
-    restored: Restored | None
 
 
 class TrainedRun(NamedTuple):
@@ -103,32 +62,6 @@ def train(
     return execute(prepare(config, Path(directory), resume), report or Silent(), should_stop)
 
 
-def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
-    """Checks that a run can be trained, and touches nothing.
-
-    Raises:
-        ValueError: see `train`.
-    """
-    check(config)
-    if resume:
-        folder.refuse_changes(directory, config)
-    else:
-        folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
-    agent, learner = _built(replace(config, seed=0, evaluate_every=0, checkpoint_every=1))
-    check_memory(agent.planner, learner, config)
-    restored = _restored(directory, learner, config) if resume else None
-    measure = make_measure(agent, config, directory)
-    return Run(config, directory, agent, learner, measure, restored)
-
-
-@functools.lru_cache(maxsize=16)
-def _built(config: Config) -> tuple[Agent, Learner]:
-    """What plays and what learns; compiled once for runs alike, say a run and its resumption."""
-    agent = make_agent(game_named(config.game), config)
-    mesh = build_mesh(config.play.num_games, config.learn.batch_size)
-    return agent, build_learner(agent.planner, config, mesh)
-
-
 def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> TrainedRun:
     """Trains what was prepared; see `train`."""
     config, directory = run.config, run.directory
@@ -166,32 +99,6 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
     if finished:
         _write_report(trained)
     return trained
-
-
-def _restored(directory: Path, learner: Learner, config: Config) -> Restored | None:
-    """What to go on from; None if no round was finished.
-
-    Raises:
-        ValueError: if what is stored is damaged, or of another run.
-    """
-    done, rows = checkpoint.latest(directory), folder.read_rows(directory)
-    if not done and (directory / "report.json").exists():
-        raise ValueError(f"{directory} holds a report and no checkpoint to go on from")
-    if not done:
-        return None
-    if len(rows) < done:
-        raise ValueError(
-            f"metrics.jsonl of {directory} is damaged: it tells of {len(rows)} rounds, "
-            f"the newest checkpoint is of round {done}"
-        )
-    state = learner.init(jax.random.key(config.seed))
-    stored = checkpoint.restore(directory, "state", state, config)
-    placed = jax.tree.map(lambda x, fresh: jax.device_put(x, fresh.sharding), stored, state)
-    best = None
-    if checkpoint.holds(directory, "best"):
-        like = Best(state.average, np.array(0, np.int32))
-        best = jax.tree.map(np.asarray, checkpoint.restore(directory, "best", like, config))
-    return Restored(placed, done, best)
 
 
 def _measured(

@@ -9,9 +9,9 @@ from flax import struct
 from ..games.base import Game, State
 from ..models.base import Params
 from ..planners.base import transition
+from ..planners.plan import Search
 from ..planners.reuse import nothing
 from ..planners.rollout import random_action
-from ..planners.search import Search
 
 Array = jax.Array
 

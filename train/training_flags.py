@@ -1,0 +1,157 @@
+"""`duozero train`, `compare` and `ablate` on the command line: what trains.
+
+JAX is imported only once the arguments are understood.
+"""
+
+import functools
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import folder
+from .config import Config, resolve
+from .flags import Parser, add_settings, given_settings, number, read_changes, several
+from .limits import check
+from .overlay import overlay, read_toml
+from .process import interruptible, start_jax
+
+Action = Callable[[], int]
+
+
+def train(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.add_argument("--planner", metavar="alphazero|muzero", help="[alphazero]")
+    _add_training(parser, "runs/GAME_PLANNER_SEED")
+    given = parser.read(arguments)
+    config, directory = _configured(given, given.planner, None)
+    start_jax()
+    from . import run
+    from .progress import for_terminal
+
+    prepared = run.prepare(config, directory, given.resume)
+
+    def act() -> int:
+        with interruptible() as should_stop:
+            trained = run.execute(prepared, for_terminal(), should_stop)
+        if trained.finished:
+            print(f"{run.closing(trained)}\nsaved in {directory}")
+            return 0
+        again = f"--planner {config.planner} --resume --run {directory}"
+        print(f"saved; go on with: duozero train {config.game} {again}")
+        return 130
+
+    return act
+
+
+def compare(parser: Parser, arguments: Sequence[str]) -> Action:
+    _add_training(parser, "runs/compare_GAME_SEED")
+    add_match(parser)
+    given = parser.read(arguments)
+    first = resolve(given.game, "alphazero", _file(given), given_settings(given))
+    name = f"compare_{folder.safe(first.game)}_{first.seed}"
+    directory = Path(given.run) if given.run else Path("runs") / name
+    pair = [_configured(given, name, directory / name) for name in ("alphazero", "muzero")]
+    start_jax()
+    from . import compare as comparison
+    from .progress import for_terminal
+
+    openings = (given.openings, given.opening_plies)
+    prepared = comparison.prepare(
+        [config for config, _ in pair], directory, given.resume, *openings
+    )
+
+    def act() -> int:
+        with interruptible() as should_stop:
+            text = comparison.execute(prepared, for_terminal(), should_stop)
+        if text is None:
+            again = (
+                f"--resume --run {directory} --openings {openings[0]} --opening-plies {openings[1]}"
+            )
+            print(f"saved; go on with: duozero compare {given.game} {again}")
+            return 130
+        print(f"\n{text}\nsaved in {directory}")
+        return 0
+
+    return act
+
+
+def ablate(parser: Parser, arguments: Sequence[str]) -> Action:
+    parser.add_argument("game", metavar="GAME", help="see `duozero games`")
+    parser.add_argument("--planner", metavar="alphazero|muzero", help="[alphazero]")
+    parser.add_argument(
+        "--change",
+        metavar="A.B=X,C.D=Y",
+        action="append",
+        required=True,
+        help="settings to change together; give it once for every row of the table",
+    )
+    parser.add_argument(
+        "--seeds", type=several(number(int)), metavar="N,N,...", default="0,1,2", help="[0,1,2]"
+    )
+    parser.add_argument("--run", metavar="DIR", help="where all is kept, and gone on with")
+    parser.add_argument("--config", metavar="FILE.toml", help="settings, which flags override")
+    add_settings(parser, leave_out=("game", "planner", "seed", "evaluate_every"))
+    given = parser.read(arguments)
+    config = resolve(given.game, given.planner, _file(given), given_settings(given))
+    changes = {text: check(overlay(config, read_changes(text))) for text in given.change}
+    name = f"ablate_{folder.safe(config.game)}_{config.planner}"
+    directory = Path(given.run) if given.run else Path("runs") / name
+    start_jax()
+    from . import ablate as ablation
+    from .progress import for_terminal
+
+    prepared = ablation.prepare(config, changes, given.seeds, directory)
+
+    def act() -> int:
+        with interruptible() as should_stop:
+            text = ablation.execute(prepared, for_terminal(), should_stop)
+        if text is None:
+            print("saved; the same command goes on with it")
+            return 130
+        print(f"\n{text}\nsaved in {directory}")
+        return 0
+
+    return act
+
+
+def _add_training(parser: Parser, default_run: str) -> None:
+    parser.add_argument("game", metavar="GAME", help="see `duozero games`")
+    parser.add_argument("--run", metavar="DIR", help=f"where it is kept [{default_run}]")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    parser.add_argument("--config", metavar="FILE.toml", help="settings, which flags override")
+    add_settings(parser, leave_out=("game", "planner"))
+
+
+def add_match(parser: Parser) -> None:
+    parser.add_argument(
+        "--openings",
+        type=number(int, 1),
+        default=100,
+        metavar="N",
+        help="random openings, each played from both seats [100]",
+    )
+    parser.add_argument(
+        "--opening-plies",
+        type=number(int, 0, 1000),
+        default=2,
+        metavar="N",
+        help="length of an opening [2]",
+    )
+
+
+def _file(given: Namespace) -> dict:
+    return read_toml(Path(given.config)) if given.config else {}
+
+
+def _configured(
+    given: Namespace, planner: str | None, directory: Path | None
+) -> tuple[Config, Path]:
+    """The settings of a run and its folder; a resumed run starts from those it has stored."""
+    file, flags = _file(given), given_settings(given)
+    config = resolve(given.game, planner, file, flags)
+    begun = given.resume and (directory is None or directory.exists())
+    directory = directory or Path(given.run or folder.default_folder(config))
+    if begun:
+        named = {"game": given.game} | ({"planner": planner} if planner else {})
+        layers = (named, {k: v for k, v in file.items() if k not in ("game", "planner")}, flags)
+        config = functools.reduce(overlay, layers, folder.stored_config(directory))
+    return config, directory
