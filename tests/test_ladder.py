@@ -124,7 +124,7 @@ def test_the_best_plays_under_its_own_name(runs, capsys):
 
 
 def test_a_run_that_was_never_measured_has_no_best(tmp_path, capsys):
-    config = resolve("race_to_5_2", "alphazero", SETTINGS)
+    config = resolve("race_to_5_2", "alphazero", TINY)
     config = dataclasses.replace(config, num_rounds=2, evaluate_every=0, checkpoint_every=1)
     asked = []
     train(config, tmp_path / "run", should_stop=lambda: asked.append(0) or len(asked) == 1)
