@@ -23,7 +23,7 @@ def mesh(num_devices):
     return jax.make_mesh((num_devices,), ("data",), axis_types=auto, devices=devices)
 
 
-def build(planner, search, num_devices=2, config=CONFIG, return_fn=None):
+def build(planner, search, num_devices=2, config=CONFIG, return_fn=None, num_seeds=0):
     return make_learner(
         planner,
         search,
@@ -32,6 +32,7 @@ def build(planner, search, num_devices=2, config=CONFIG, return_fn=None):
         Exploration(opening_plies=1, random_moves=0.1),
         config,
         mesh(num_devices),
+        num_seeds,
     )
 
 

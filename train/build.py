@@ -98,9 +98,13 @@ def build_returns(config: Config) -> ReturnFn:
 
 
 def build_learner(
-    planner: Planner, config: Config, mesh: jax.sharding.Mesh, scan_updates: bool | None = None
+    planner: Planner,
+    config: Config,
+    mesh: jax.sharding.Mesh,
+    scan_updates: bool | None = None,
+    num_seeds: int = 0,
 ) -> Learner:
-    """The training loop of a run.
+    """The training loop of a run, or with `num_seeds` of as many at once.
 
     The updates of a round are one program (`scan_updates`) where that is faster: but on a CPU the
     gradient of a convolution inside a loop is many times slower (`duozero bench train`).
@@ -131,6 +135,7 @@ def build_learner(
             scan_updates=scan_updates,
         ),
         mesh,
+        num_seeds,
     )
 
 

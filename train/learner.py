@@ -17,6 +17,7 @@ from . import control as control_lib
 from . import replay as replay_lib
 from .loss import Metrics
 from .reanalyse import make_reanalyse
+from .seeds import seed_axis
 from .selfplay import Exploration, self_play, start
 from .state import LearnerConfig, TrainState
 from .update import make_update
@@ -27,6 +28,9 @@ Array = jax.Array
 @dataclass(frozen=True)
 class Learner:
     """Training as pure functions, each compiled once.
+
+    For S seeds at once `init` takes `[S]` keys, every array of the state has an axis `[S]` in
+    front, and every metric one behind.
 
     Attributes:
         init: `key -> TrainState`.
@@ -50,26 +54,34 @@ def make_learner(
     explore: Exploration,
     config: LearnerConfig,
     mesh: Mesh,
+    num_seeds: int = 0,
 ) -> Learner:
     """Builds the loop for one planner on one mesh of devices with an axis `data`.
 
     Games are spread over the mesh, and no device waits for another inside a search. Each game has
     its own key by its number, so the games do not depend on how many devices there are. The rest
     of the state lives where it is learned from: see `learning_mesh`.
+
+    With `num_seeds` S at least 1 the loop trains S seeds as one program, each as it would be
+    trained alone up to the rounding of floats.
     """
     game = planner.game
-    spread, moves_spread = (NamedSharding(mesh, spec) for spec in (P("data"), P(None, "data")))
+    lift, of_games, of_moves = seed_axis(num_seeds)
+    spread, moves_spread = NamedSharding(mesh, of_games), NamedSharding(mesh, of_moves)
     everywhere, home = NamedSharding(mesh, P()), NamedSharding(learning_mesh(mesh), P())
     batch_spread = NamedSharding(learning_mesh(mesh), P("data"))
 
-    play_games = jax.shard_map(
-        lambda params, version, games: self_play(
+    def play_alone(params, version, games):
+        return self_play(
             *(game, search, params, version, games, config.num_moves, explore),
             *(config.reuse, config.reanalyse_moves > 0),
-        ),
+        )
+
+    play_games = jax.shard_map(
+        lift(play_alone),
         mesh=mesh,
-        in_specs=(P(), P(), P("data")),
-        out_specs=(P("data"), P(None, "data")),
+        in_specs=(P(), P(), of_games),
+        out_specs=(of_games, of_moves),
         check_vma=False,
     )
 
@@ -79,7 +91,7 @@ def make_learner(
         numbers = jnp.arange(config.num_games)
         keys = jax.vmap(jax.random.fold_in, (None, 0))(games_key, numbers)
         games = jax.vmap(lambda key: start(game, key, explore))(keys)
-        _, example = jax.eval_shape(play_games, params, jnp.int32(0), games)
+        _, example = jax.eval_shape(play_alone, params, jnp.int32(0), games)
         return TrainState(
             params=params,
             average=params,
@@ -100,13 +112,14 @@ def make_learner(
     jit_play = jax.jit(play_games, out_shardings=(spread, moves_spread), donate_argnums=2)
 
     @functools.partial(jax.jit, donate_argnums=0)
+    @lift
     def jit_push(replay, moves, num_positions):
         num_positions = num_positions + config.num_games * config.num_moves
         return replay_lib.push(replay, moves, return_fn), num_positions
 
-    update = make_update(planner, optimizer, config, batch_spread)
+    update = lift(make_update(planner, optimizer, config, batch_spread))
     jit_update = jax.jit(update, donate_argnums=0)
-    reanalyse = make_reanalyse(search, return_fn, config, mesh, home)
+    reanalyse = make_reanalyse(search, return_fn, config, mesh, home, num_seeds)
 
     def play(state):
         params, version = jax.device_put((state.average, state.num_updates), everywhere)
@@ -137,6 +150,7 @@ def make_learner(
         return after.replace(games=state.games), metrics
 
     @functools.partial(jax.jit, donate_argnums=0)
+    @lift
     def next_round(control, params):
         return control_lib.next_round(control, params, config.kl_target)
 
@@ -147,7 +161,7 @@ def make_learner(
             state = state.replace(control=next_round(state.control, state.params))
         return state, metrics
 
-    return Learner(lambda key: place(jax.jit(init)(key)), play, update_at_home, learn)
+    return Learner(lambda key: place(jax.jit(lift(init))(key)), play, update_at_home, learn)
 
 
 def learning_mesh(mesh: Mesh) -> Mesh:

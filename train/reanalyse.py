@@ -13,6 +13,7 @@ from ..models.base import Params
 from ..planners.plan import Search
 from ..planners.reuse import nothing
 from .replay import Replay, ReturnFn, rewrite
+from .seeds import seed_axis
 from .state import LearnerConfig, TrainState
 
 Array = jax.Array
@@ -60,24 +61,26 @@ def make_reanalyse(
     config: LearnerConfig,
     mesh: Mesh,
     home: NamedSharding,
+    num_seeds: int = 0,
 ) -> Callable[[TrainState, Params], TrainState]:
     """`(TrainState, params) -> TrainState` whose replay has R moves of every game searched anew.
 
     Searches are spread over `mesh` as in self-play; the replay lies at `home`. `params` are on
-    every device.
+    every device. With `num_seeds` everything has an axis of seeds in front.
     """
-    spread, moves_spread = (NamedSharding(mesh, spec) for spec in (P("data"), P(None, "data")))
+    lift, of_games, of_moves = seed_axis(num_seeds)
+    spread, moves_spread = NamedSharding(mesh, of_games), NamedSharding(mesh, of_moves)
     search_anew = jax.jit(
         jax.shard_map(
-            functools.partial(search_again, search, config.reuse),
+            lift(functools.partial(search_again, search, config.reuse)),
             mesh=mesh,
-            in_specs=(P(), P("data"), P(None, "data")),
-            out_specs=P(None, "data"),
+            in_specs=(P(), of_games, of_moves),
+            out_specs=of_moves,
             check_vma=False,
         )
     )
-    choose_some = jax.jit(functools.partial(choose, num_moves=config.reanalyse_moves))
-    jit_rewrite = jax.jit(functools.partial(rewrite, return_fn=return_fn), donate_argnums=0)
+    choose_some = jax.jit(lift(functools.partial(choose, num_moves=config.reanalyse_moves)))
+    jit_rewrite = jax.jit(lift(functools.partial(rewrite, return_fn=return_fn)), donate_argnums=0)
 
     def reanalyse(state, params):
         key, keys, time, positions = choose_some(state.key, state.replay)
