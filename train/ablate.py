@@ -16,7 +16,7 @@ from .progress import Report
 from .report import paragraphs, table
 
 AS_SHIPPED = "as it is"
-NOT_TRAINING = ("game", "seed", "evaluate_every", "checkpoint_every", "evaluate")
+NOT_TRAINING = ("game", "seed", "evaluate_every", "checkpoint_every", "snapshot_every", "evaluate")
 
 
 @dataclass(frozen=True)

@@ -162,6 +162,8 @@ class Config:
     """Rounds between measurements of strength; 0 for none before the end."""
     checkpoint_every: int = 50
     """Rounds between checkpoints."""
+    snapshot_every: int = 0
+    """Rounds between networks that are kept as files; 0 for none."""
     model: ModelConfig = field(default_factory=ModelConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     play: PlayConfig = field(default_factory=PlayConfig)

@@ -13,8 +13,21 @@ from .config import Config
 from .learner import Learner
 
 
-def check_memory(planner: Planner, learner: Learner, config: Config) -> None:
+def fits_memory(planner: Planner, learner: Learner, config: Config, num_seeds: int) -> bool:
+    """Whether this machine can hold as many runs at once; `learner` is that of a single one."""
+    try:
+        check_memory(planner, learner, config, num_seeds)
+    except ValueError:
+        return False
+    return True
+
+
+def check_memory(planner: Planner, learner: Learner, config: Config, num_seeds: int = 1) -> None:
     """Refuses a run that this machine cannot hold; each part is sized before the next is traced.
+
+    Args:
+        planner, learner, config: of a single run.
+        num_seeds: how many such runs are trained at once; they are evaluated one by one.
 
     Raises:
         ValueError: with what is needed and what there is.
@@ -24,8 +37,9 @@ def check_memory(planner: Planner, learner: Learner, config: Config) -> None:
     evaluate = config.evaluate
     try:
         params = jax.eval_shape(planner.init, key)
-        refuse_beyond_memory(4 * num_bytes(params), "a network")  # Adam keeps two more, the average
-        tree = tree_bytes(planner, params, play.num_games, search.num_nodes)
+        # Adam keeps two more, and there is the average.
+        refuse_beyond_memory(4 * num_seeds * num_bytes(params), "a network")
+        tree = num_seeds * tree_bytes(planner, params, play.num_games, search.num_nodes)
         refuse_beyond_memory(tree, "a search tree")
         matches = tree_bytes(planner, params, evaluate.num_openings, search.num_nodes)
         playouts = rollout(planner.game)
@@ -35,10 +49,12 @@ def check_memory(planner: Planner, learner: Learner, config: Config) -> None:
             ),
             "an evaluation",
         )
-        position = num_bytes(_observation(planner)) + 4 * planner.game.num_actions + 32
+        position = num_seeds * (
+            num_bytes(_observation(planner)) + 4 * planner.game.num_actions + 32
+        )
         refuse_beyond_memory(position * play.num_games * learn.replay_moves, "a replay")
         batch = position * learn.batch_size * (planner.num_unroll_steps + 1)
-        state = num_bytes(jax.eval_shape(learner.init, key))
+        state = num_seeds * num_bytes(jax.eval_shape(learner.init, key))
     except (OverflowError, TypeError, MemoryError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"sizes beyond what can be computed with: {reason}") from error

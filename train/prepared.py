@@ -54,6 +54,16 @@ class Run:
     measure: Measure
     restored: Restored | None
 
+    @property
+    def num_done(self) -> int:
+        """The rounds behind it."""
+        return self.restored.num_rounds if self.restored else 0
+
+    @property
+    def recipe(self) -> Config:
+        """Its settings without the seed: runs of one recipe can be trained together."""
+        return replace(self.config, seed=0)
+
 
 def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
     """Checks that a run can be trained, and touches nothing.
@@ -66,19 +76,29 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
         folder.refuse_changes(directory, config)
     else:
         folder.refuse_existing(directory, "add --resume to go on, or choose another with --run")
-    agent, learner = _built(replace(config, seed=0, evaluate_every=0, checkpoint_every=1))
+    agent, learner = _built(_training_only(config))
     check_memory(agent.planner, learner, config)
     restored = _restored(directory, learner, config) if resume else None
     measure = make_measure(agent, config, directory)
     return Run(config, directory, agent, learner, measure, restored)
 
 
+def learner_of_all(runs: list[Run]) -> Learner:
+    """What trains runs of one recipe as one program, see `make_learner`."""
+    return _built(_training_only(runs[0].config), len(runs))[1]
+
+
+def _training_only(config: Config) -> Config:
+    """The same settings for all runs that are played and learned alike."""
+    return replace(config, seed=0, evaluate_every=0, checkpoint_every=1, snapshot_every=0)
+
+
 @functools.lru_cache(maxsize=16)
-def _built(config: Config) -> tuple[Agent, Learner]:
+def _built(config: Config, num_seeds: int = 0) -> tuple[Agent, Learner]:
     """What plays and what learns; compiled once for runs alike, say a run and its resumption."""
     agent = make_agent(game_named(config.game), config)
     mesh = build_mesh(config.play.num_games, config.learn.batch_size)
-    return agent, build_learner(agent.planner, config, mesh)
+    return agent, build_learner(agent.planner, config, mesh, num_seeds=num_seeds)
 
 
 def _restored(directory: Path, learner: Learner, config: Config) -> Restored | None:

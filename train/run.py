@@ -1,6 +1,7 @@
 """A training run in its folder: trained, interrupted, resumed, reported."""
 
 import contextlib
+import functools
 import json
 import time
 from collections.abc import Callable
@@ -12,13 +13,13 @@ import jax
 
 from ..models import num_parameters
 from . import folder
-from .checkpoint import Best, Checkpoints
 from .config import Config
+from .course import Course, begin, under_way
 from .folder import Row
-from .measure import challenge
-from .prepared import Restored, Run, prepare
+from .prepared import Run, prepare
 from .progress import Report, Silent, strength
 from .rounds import play_round
+from .seeds import each_seed
 from .state import TrainState
 
 
@@ -64,57 +65,72 @@ def train(
 
 def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> TrainedRun:
     """Trains what was prepared; see `train`."""
-    config, directory = run.config, run.directory
-    folder.write_config(directory, config)
-    fresh = Restored(run.learner.init(jax.random.key(config.seed)), 0, None)
-    state, done, best = run.restored or fresh
-    rows = folder.keep_rows(directory, done)
-    earlier = rows[-1] if rows else {"seconds": 0.0, "games": 0}
-    title = f"{config.planner} learns {config.game} in {directory}"
-    title += f", from round {done + 1}" if done else ""
-    report.begin(title, done, config.num_rounds)
-    start = time.monotonic() - earlier["seconds"]
+    return execute_together([run], report, should_stop)[0]
+
+
+def execute_together(
+    runs: list[Run], report: Report, should_stop: Callable[[], bool]
+) -> list[TrainedRun]:
+    """Trains as one program runs that differ in their seeds only, with as many rounds behind them.
+
+    Each ends up in its own folder as if it had been trained alone, up to the rounding of floats,
+    and can be gone on with alone. Its seconds and its speed are its share: the time of all divided
+    by how many they are. `report` is told of the first.
+    """
+    config, done = runs[0].config, runs[0].num_done
+    assert all((run.recipe, run.num_done) == (runs[0].recipe, done) for run in runs)
+    learner, state = begin(runs)
+    each = functools.partial(each_seed, len(runs))
     finished = True
-    with Checkpoints(directory, config) as checkpoints:
+    with contextlib.ExitStack() as stack:
+        courses = [stack.enter_context(under_way(run)) for run in runs]
+        report.begin(_title(runs), done, config.num_rounds)
+        start = time.monotonic()
         for number in range(done + 1, config.num_rounds + 1):
             phase = report.phase if number == done + 1 else _no_phase
-            state, row = play_round(run.learner, config, state, phase)
-            row |= {"round": number, "games": earlier["games"] + row["games"]}
+            state, rows = play_round(learner, config, state, phase)
             if _due(config.evaluate_every, number, config.num_rounds):
-                shown = report if not _seen(rows, done) else Silent()
-                best, measured = _measured(run, state, best, number, rows, shown)
-                row |= measured
-            row["seconds"] = time.monotonic() - start
-            folder.append_row(directory, row)
-            rows.append(row)
-            earlier = row
-            report.round(row)
+                shown = report if not _seen(courses[0].rows, done) else Silent()
+                with shown.phase("compiling and measuring the strength"):
+                    for course, row, average in zip(
+                        courses, rows, each(state.average), strict=True
+                    ):
+                        row |= course.measure(number, average)
+            seconds = (time.monotonic() - start) / len(runs)
+            for course, row in zip(courses, rows, strict=True):
+                course.add(number, row, seconds)
+            report.round(courses[0].rows[-1])
             finished = number == config.num_rounds or not should_stop()
-            if not finished or _due(config.checkpoint_every, number, config.num_rounds):
-                checkpoints.save(number, state, state.average, best)
+            _keep(courses, number, state, finished)
             if not finished:
                 break
     report.end()
-    trained = TrainedRun(run, state, rows, finished)
-    if finished:
-        _write_report(trained)
+    trained = [
+        TrainedRun(c.run, s, c.rows, finished) for c, s in zip(courses, each(state), strict=True)
+    ]
+    for one in trained if finished else ():
+        _write_report(one)
     return trained
 
 
-def _measured(
-    run: Run,
-    state: TrainState,
-    best: Best | None,
-    number: int,
-    rows: list[Row],
-    report: Report | Silent,
-) -> tuple[Best | None, Row]:
-    """What the averaged network is worth; a copy of it, so that training cannot be touched."""
-    params = jax.device_get(state.average)
-    with report.phase("compiling and measuring the strength"):
-        worth = run.measure(params, rows)
-        best, score = challenge(best, params, number, run.agent, run.config)
-        return best, worth | score
+def _title(runs: list[Run]) -> str:
+    config, done = runs[0].config, runs[0].num_done
+    seeds = ", seeds " + ", ".join(str(run.config.seed) for run in runs) + ","
+    title = f"{config.planner} learns {config.game}{seeds if len(runs) > 1 else ''}"
+    title += f" in {', '.join(str(run.directory) for run in runs)}"
+    return title + (f", from round {done + 1}" if done else "")
+
+
+def _keep(courses: list[Course], number: int, state: TrainState, finished: bool) -> None:
+    """Writes the networks and checkpoints that are due, or all checkpoints of what is stopped."""
+    config = courses[0].run.config
+    # Networks first: a round that a checkpoint remembers is not trained again.
+    if config.snapshot_every and _due(config.snapshot_every, number, config.num_rounds):
+        for course, average in zip(courses, each_seed(len(courses), state.average), strict=True):
+            course.snapshot(number, average)
+    if not finished or _due(config.checkpoint_every, number, config.num_rounds):
+        for course, one in zip(courses, each_seed(len(courses), state), strict=True):
+            course.save(number, one)
 
 
 def _seen(rows: list[Row], done: int) -> bool:

@@ -60,7 +60,7 @@ def _file(run: Path, commit: str, reached: str) -> tuple[Path, bytes]:
     """The name and the contents of the network file of a run."""
     config, done = stored_config(run), checkpoint.latest(run)
     # Measuring does not touch training.
-    free = ("seed", "evaluate_every", "checkpoint_every", "evaluate")
+    free = ("seed", "evaluate_every", "checkpoint_every", "snapshot_every", "evaluate")
     recipe = preset(config.game, config.planner)
     recipe = dataclasses.replace(recipe, **{name: getattr(config, name) for name in free})
     if unlike := differences(recipe, config):
