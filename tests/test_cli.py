@@ -131,7 +131,12 @@ WRONG = {
     "compare race_to_5_2 --run run": "exists and is left as it is",
     "compare race_to_5_2 --run none --resume": "no comparison to resume in none",
     "compare race_to_5_2 --run run --resume": "no comparison to resume in run",
-    "compare race_to_5_2 --openings 0": "a whole number from 1",
+    "compare race_to_5_2 --budget slow": "unknown budget 'slow'; known: quick, standard, thorough",
+    "compare race_to_5_2 --budget quik": "did you mean 'quick'?",
+    "compare race_to_5_2 --seeds 1,x": "a whole number from 0",
+    "compare race_to_5_2 --seed 1": "unknown flag --seed; did you mean --seeds?",
+    "compare race_to_5_2 --planner muzero": "unknown flag --planner",
+    "compare race_to_5_2 --play.num-games 2000000000": "GiB are available",
     "evaluate run": "required: --against",
     "evaluate none --against random": "there is no run folder none",
     "evaluate half --against random": "holds no config.toml",
@@ -200,16 +205,18 @@ def test_a_run_is_held_against_another_player(place, capsys):
 
 @pytest.mark.slow
 def test_both_planners_are_compared(place, capsys):
-    command = f"compare {GAME} --config tiny.toml --openings 4 --run both"
-    assert cli.main(command.split()) == 0
+    assert cli.main(f"compare {GAME} --config tiny.toml --run both".split()) == 0
     shown = capsys.readouterr().out
-    for line in ("training time", "parameters", "against perfect", "lost lines, with search"):
-        assert f"| {line} " in shown
-    assert "AlphaZero against MuZero: " in shown
-    assert (place / "both/report.md").read_text() in shown
-    numbers = json.loads((place / "both/report.json").read_text())
-    assert set(numbers["muzero"]["scores"]) == {"random", "greedy-centre", "mcts:200", "perfect"}
-    assert (place / "both/muzero/config.toml").is_file()
+    assert "simulations a move AlphaZero keeps the game value in" in shown
+    assert "MuZero's network, real rules" in shown
+    report = (place / "both/report.md").read_text()
+    for name in ("plies", "training", "search", "model", "ratings"):
+        assert f"(figures/{name}.svg)" in report
+        assert (place / f"both/figures/{name}.png").is_file()
+    assert "report.html" in shown and (place / "both/report.html").is_file()
+    assert (
+        cli.main(["evaluate", "both/runs/muzero_0", "--against", "random", "--openings", "4"]) == 0
+    )
 
 
 @pytest.mark.slow

@@ -90,6 +90,41 @@ def match(
     Raises:
         ValueError: if the game is not for two, or there is nothing to play.
     """
+    outcome, number = _outcomes(game, first, second, key, num_openings, opening_plies)
+    counts = ((outcome > 0).sum(), (outcome == 0).sum(), (outcome < 0).sum())
+    return Score(*map(int, counts), distinct=2 * int(number.max() + 1))
+
+
+def points(
+    game: Game,
+    first: Player,
+    second: Player,
+    key: jax.Array,
+    num_openings: int = 100,
+    opening_plies: int = 2,
+) -> np.ndarray:
+    """As `match`: the first player's points per game from each opening that was drawn, `[D]`.
+
+    1 a win, 0.5 a draw. An opening that was drawn again only counts with its mean, so that all
+    `D <= num_openings` stand for themselves.
+
+    Raises:
+        ValueError: as `match`.
+    """
+    outcome, number = _outcomes(game, first, second, key, num_openings, opening_plies)
+    gained = ((1 + np.sign(outcome)) / 2).mean(axis=0)
+    return np.bincount(number, gained) / np.bincount(number)
+
+
+def _outcomes(
+    game: Game,
+    first: Player,
+    second: Player,
+    key: jax.Array,
+    num_openings: int,
+    opening_plies: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """`[2, N]`, what the first player gained from either seat; `[N]`, the openings' numbers."""
     if game.num_players != 2:
         raise ValueError(f"a match in {game.id}, a game of {game.num_players}; 2 are needed")
     if num_openings < 1 or opening_plies < 0:
@@ -101,7 +136,6 @@ def match(
     opening_key, play_key = jax.random.split(key)
     opening = openings(jax.random.split(opening_key, num_openings), opening_plies)
     state = jax.tree.map(lambda x: jnp.concatenate([x, x]), opening)
-    distinct = 2 * len({position.tobytes() for position in np.asarray(opening.observation)})
     seat = jnp.repeat(jnp.arange(2), num_openings)  # The player id that `first` has.
     outcome = jnp.zeros(2 * num_openings)
     trees: list[Tree | None] = [None, None]
@@ -123,10 +157,9 @@ def match(
                 actions[i] = player.act(keys[i], position[i])
         state, outcome = advance(state, outcome, seat, where, jnp.stack(actions))
         ply += 1
-    outcome = np.asarray(outcome)
-    return Score(
-        int((outcome > 0).sum()), int((outcome == 0).sum()), int((outcome < 0).sum()), distinct
-    )
+    rows = np.asarray(opening.observation).reshape(num_openings, -1)
+    number = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.asarray(outcome).reshape(2, num_openings), number
 
 
 def _act_on(

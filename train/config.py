@@ -171,18 +171,20 @@ class Config:
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
 
 
-def preset(game: str, planner: str) -> Config:
+def preset(game: str, planner: str, budget: str = "") -> Config:
     """The settings shipped for a game and planner; the defaults for games that have none.
 
-    Those of its family (`gomoku` for `gomoku_9x9_5`) come first, those of its own name over them.
+    Those of its family (`gomoku` for `gomoku_9x9_5`) come first, those of its own name over them;
+    over both, what either has for the `budget` of a comparison.
     """
     shipped = tomllib.loads(PRESETS.read_text())
     config = Config(game=game, planner=planner)  # pyright: ignore[reportArgumentType]
     family = game.split("_")[0] if ":" not in game else game
-    for name in (family, game):
-        for key in ("both", planner):
-            given = shipped.get(name, {}).get(key, {})
-            config = overlay(config, {k: v for k, v in given.items() if k not in WORDS})
+    names = (family, game)
+    tables = [(name, key) for name in names for key in ("both", planner)]
+    for name, key in [*tables, *((name, budget) for name in names)]:
+        given = shipped.get(name, {}).get(key, {})
+        config = overlay(config, {k: v for k, v in given.items() if k not in WORDS})
     return config
 
 
@@ -201,6 +203,7 @@ def resolve(
     planner: str | None = None,
     file: dict[str, Any] | None = None,
     flags: dict[str, Any] | None = None,
+    budget: str = "",
 ) -> Config:
     """The settings of a run: the preset, under a settings file, under what was typed.
 
@@ -212,7 +215,7 @@ def resolve(
     file = {name: value for name, value in (file or {}).items() if name != "game"}
     file["planner"] = file.get("planner", Config.planner) if planner is None else planner
     overlay(Config(), file)  # Refuses a planner that does not exist before its preset is looked up.
-    return check(overlay(overlay(preset(game, file["planner"]), file), flags or {}))
+    return check(overlay(overlay(preset(game, file["planner"], budget), file), flags or {}))
 
 
 def to_toml(config: Config) -> str:

@@ -7,6 +7,7 @@ another is expected to score 10 / 11 against them. A draw counts as half a win.
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 POINTS = 400 / np.log(10)
 """Elo points of one natural unit of strength."""
@@ -22,12 +23,14 @@ class Match(NamedTuple):
         points: `[N]`, of the first from each opening, which was played from both seats: 0 to
             `games`. Openings are what the bootstrap draws: games from one are not independent.
         games: from each opening.
+        seed: of the trainings that met; None where no training did.
     """
 
     first: int
     second: int
     points: np.ndarray
     games: int = 2
+    seed: int | None = None
 
 
 class Ratings(NamedTuple):
@@ -55,6 +58,10 @@ def rate(
 ) -> Ratings:
     """Rates all players at once, from all matches.
 
+    Where matches are of two seeds or more, the bootstrap draws the seeds first: a player's strength
+    is that of its settings, over all trainings. Few seeds spread less than they should when drawn
+    anew, so the spread is widened to that of Student's t.
+
     Args:
         matches: at least one; whoever is not connected to the anchor by matches stays at 0.
         num_players: P.
@@ -70,15 +77,37 @@ def rate(
             raise ValueError(f"player {number}; they are numbered 0 to {num_players - 1}")
     rng = np.random.default_rng(seed)
     won = np.zeros((num_samples + 1, num_players, num_players))
-    for first, second, points, games in matches:
+    seeds = sorted({match.seed for match in matches if match.seed is not None})
+    times = _drawn(rng, len(seeds), num_samples)
+    for first, second, points, games, of_seed in matches:
         points = np.asarray(points, float)
         drawn = rng.integers(0, len(points), (num_samples, len(points)))
-        total = np.concatenate([[points.sum()], points[drawn].sum(axis=1)])
+        weight = np.ones(num_samples) if of_seed is None else times[seeds.index(of_seed)]
+        total = np.concatenate([[points.sum()], weight * points[drawn].sum(axis=1)])
+        played = games * len(points) * np.concatenate([[1], weight])
         won[:, first, second] += total
-        won[:, second, first] += games * len(points) - total
+        won[:, second, first] += played - total
     elo = POINTS * strengths(won, anchor)
-    low, high = np.quantile(elo[1:], (0.025, 0.975), axis=0)
-    return Ratings(elo[0], low, high, elo[1:])
+    samples = elo[0] + _widening(len(seeds)) * (elo[1:] - elo[0])
+    low, high = np.quantile(samples, (0.025, 0.975), axis=0)
+    return Ratings(elo[0], low, high, samples)
+
+
+def _drawn(rng: np.random.Generator, num_seeds: int, num_samples: int) -> np.ndarray:
+    """`[num_seeds, num_samples]`, how often each seed is drawn when all are drawn anew."""
+    drawn = rng.integers(0, max(num_seeds, 1), (num_seeds, num_samples))
+    return (drawn[None] == np.arange(num_seeds)[:, None, None]).sum(axis=1)
+
+
+def _widening(num_seeds: int) -> float:
+    """How much wider Student's t is than what a bootstrap over so few seeds finds."""
+    if num_seeds < 2:
+        return 1.0
+    return (
+        stats.t.ppf(0.975, num_seeds - 1)
+        / stats.norm.ppf(0.975)
+        * ((num_seeds / (num_seeds - 1)) ** 0.5)
+    )
 
 
 def strengths(won: np.ndarray, anchor: int) -> np.ndarray:

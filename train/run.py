@@ -69,13 +69,14 @@ def execute(run: Run, report: Report, should_stop: Callable[[], bool]) -> Traine
 
 
 def execute_together(
-    runs: list[Run], report: Report, should_stop: Callable[[], bool]
+    runs: list[Run], report: Report, should_stop: Callable[[], bool], measured: bool = True
 ) -> list[TrainedRun]:
     """Trains as one program runs that differ in their seeds only, with as many rounds behind them.
 
     Each ends up in its own folder as if it had been trained alone, up to the rounding of floats,
     and can be gone on with alone. Its seconds and its speed are its share: the time of all divided
-    by how many they are. `report` is told of the first.
+    by how many they are, without that of measuring strength, which is left out altogether unless
+    `measured`. `report` is told of the first.
     """
     config, done = runs[0].config, runs[0].num_done
     assert all((run.recipe, run.num_done) == (runs[0].recipe, done) for run in runs)
@@ -89,14 +90,15 @@ def execute_together(
         for number in range(done + 1, config.num_rounds + 1):
             phase = report.phase if number == done + 1 else _no_phase
             state, rows = play_round(learner, config, state, phase)
-            if _due(config.evaluate_every, number, config.num_rounds):
+            seconds = (time.monotonic() - start) / len(runs)
+            if measured and _due(config.evaluate_every, number, config.num_rounds):
                 shown = report if not _seen(courses[0].rows, done) else Silent()
                 with shown.phase("compiling and measuring the strength"):
                     for course, row, average in zip(
                         courses, rows, each(state.average), strict=True
                     ):
                         row |= course.measure(number, average)
-            seconds = (time.monotonic() - start) / len(runs)
+                start = time.monotonic() - seconds * len(runs)
             for course, row in zip(courses, rows, strict=True):
                 course.add(number, row, seconds)
             report.round(courses[0].rows[-1])

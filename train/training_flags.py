@@ -6,11 +6,21 @@ JAX is imported only once the arguments are understood.
 import functools
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from . import folder
 from .config import Config, resolve
-from .flags import Parser, add_settings, given_settings, number, read_changes, several
+from .experiment.budget import BUDGETS
+from .flags import (
+    Parser,
+    add_settings,
+    given_settings,
+    number,
+    one_of,
+    read_changes,
+    several,
+)
 from .limits import check
 from .overlay import overlay, read_toml
 from .process import interruptible, start_jax
@@ -43,32 +53,44 @@ def train(parser: Parser, arguments: Sequence[str]) -> Action:
 
 
 def compare(parser: Parser, arguments: Sequence[str]) -> Action:
-    _add_training(parser, "runs/compare_GAME_SEED")
-    add_match(parser)
+    names = " | ".join(BUDGETS)
+    parser.add_argument("game", metavar="GAME", help="see `duozero games`")
+    parser.add_argument(
+        "--budget",
+        type=one_of("budget", list(BUDGETS)),
+        metavar="NAME",
+        help=f"{names}: minutes, half an hour, hours, on a small game [quick]",
+    )
+    seeds = "instead of the budget's"
+    parser.add_argument("--seeds", type=several(number(int)), metavar="N,N,...", help=seeds)
+    parser.add_argument("--run", metavar="DIR", help="where it is kept [runs/compare_GAME_BUDGET]")
+    parser.add_argument("--resume", action="store_true", help="go on with what is in that folder")
+    parser.add_argument("--config", metavar="FILE.toml", help="settings, which flags override")
+    left_out = ("game", "planner", "seed", "evaluate_every", "snapshot_every")
+    add_settings(parser, leave_out=left_out)
     given = parser.read(arguments)
-    first = resolve(given.game, "alphazero", _file(given), given_settings(given))
-    name = f"compare_{folder.safe(first.game)}_{first.seed}"
-    directory = Path(given.run) if given.run else Path("runs") / name
-    pair = [_configured(given, name, directory / name) for name in ("alphazero", "muzero")]
+    name = given.budget or "quick"
+    budget = BUDGETS[name]
+    if given.seeds:
+        budget = replace(budget, seeds=tuple(dict.fromkeys(given.seeds)))
+    layers = (_file(given), given_settings(given), name)
+    configs = {
+        planner: resolve(given.game, planner, *layers) for planner in ("alphazero", "muzero")
+    }
+    directory = Path(given.run or f"runs/compare_{folder.safe(given.game)}_{name}")
     start_jax()
-    from . import compare as comparison
+    from .experiment import experiment
     from .progress import for_terminal
 
-    openings = (given.openings, given.opening_plies)
-    prepared = comparison.prepare(
-        [config for config, _ in pair], directory, given.resume, *openings
-    )
+    prepared = experiment.prepare(configs, name, budget, directory, given.resume)
 
     def act() -> int:
         with interruptible() as should_stop:
-            text = comparison.execute(prepared, for_terminal(), should_stop)
-        if text is None:
-            again = (
-                f"--resume --run {directory} --openings {openings[0]} --opening-plies {openings[1]}"
-            )
-            print(f"saved; go on with: duozero compare {given.game} {again}")
+            results = experiment.execute(prepared, for_terminal(), should_stop)
+        if results is None:
+            print("saved; the same command with --resume goes on with it")
             return 130
-        print(f"\n{text}\nsaved in {directory}")
+        print(f"\n{experiment.as_text(results)}\nmore in {directory / 'report.html'}")
         return 0
 
     return act

@@ -1,0 +1,87 @@
+"""The learned model's errors by depth, over seeds, for several kinds of play."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..build import build_search
+from ..players import Player, random_player
+from ..report_card import Errors, report_card, walk
+from .contenders import Contender, agent_of, exploring
+from .intervals import Estimate, estimate
+
+Act = Callable[[Any, Any], Any]
+Card = dict[str, list[Estimate | None]]
+"""By the name of an error its mean at every depth, `[D + 1]`; None where nothing is compared."""
+
+
+def cards(
+    contender: Contender,
+    num_walks: int,
+    depth: int,
+    perfect: Player | None = None,
+    value: Callable[[Any], np.ndarray] | None = None,
+) -> dict[str, Card]:
+    """The report cards of MuZero's networks in self-play, random play and perfect play.
+
+    A model can be good only where it has been.
+
+    Args:
+        contender: MuZero.
+        num_walks: positions of each kind of play, for each seed.
+        depth: moves that the model is unrolled for.
+        perfect: plays perfectly; None leaves that kind of play out.
+        value: the true value of positions; None where it is not known.
+    """
+    kinds: dict[str, Callable[[int], Act]] = {
+        "self-play": lambda seed: exploring(contender.config, contender.params[seed]),
+        "random play": lambda seed: random_player(),
+    }
+    if perfect is not None:
+        kinds["perfect play"] = lambda seed: perfect
+    return {
+        kind: over_seeds(
+            [
+                errors(contender, seed, act_of(seed), num_walks, depth, value)
+                for seed in range(len(contender.params))
+            ]
+        )
+        for kind, act_of in kinds.items()
+    }
+
+
+def errors(
+    contender: Contender,
+    seed: int,
+    act: Act,
+    num_walks: int,
+    depth: int,
+    value: Callable[[Any], np.ndarray] | None = None,
+) -> Errors:
+    """The errors of one network along games that are played by `act`; see `report_card`."""
+    walk_key, search_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), 6))
+    walks = walk(contender.game, act, walk_key, num_walks, depth)
+    truth = None if value is None else value(walks.state)
+    search = replace(contender.config.search, reuse=False)
+    planner, search_of = agent_of(contender.config).planner, lambda p: build_search(p, search)
+    return report_card(planner, contender.params[seed], walks, search_of, search_key, truth)
+
+
+def over_seeds(found: list[Errors]) -> Card:
+    """Means with intervals of what was measured for each seed."""
+    rows = [errors._asdict() for errors in found]
+    depths = range(next(iter(rows[0].values())).shape[1])
+    return {
+        name: [_mean([row[name][:, depth] for row in rows]) for depth in depths] for name in rows[0]
+    }
+
+
+def _mean(by_seed: list[np.ndarray]) -> Estimate | None:
+    by_seed = [x for x in by_seed if not np.isnan(x).all()]
+    if not by_seed:
+        return None
+    found = estimate(by_seed)
+    return found._replace(low=max(found.low, 0.0))  # No error is less than none.

@@ -1,0 +1,84 @@
+"""Means over seeds, and over what was sampled within each seed, with 95 % intervals."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from ..arena import wilson
+
+NORMAL = 1.959964
+
+
+class Estimate(NamedTuple):
+    """A mean with its 95 % interval.
+
+    Attributes:
+        mean: of the seeds' means.
+        low, high: NaN where nothing was sampled: one seed, and all there is was looked at.
+        by_seed: the mean of each seed.
+    """
+
+    mean: float
+    low: float
+    high: float
+    by_seed: tuple[float, ...]
+
+    @property
+    def tells(self) -> bool:
+        """Whether a difference is one: the interval is known, and 0 lies outside."""
+        return self.low > 0 or self.high < 0
+
+
+def estimate(by_seed: Sequence[np.ndarray], sampled: bool = True, share: bool = False) -> Estimate:
+    """The mean over seeds, each of which is a training of its own.
+
+    Seeds are what varies most and what is fewest, so they carry the interval: Student's t over
+    their means, which hold the noise of the games within them already. (Drawing five seeds anew, as
+    a bootstrap over clusters does, covers the truth in 84 % of cases where t does in 95; see
+    tests/test_intervals.py.) Where seeds agree by chance, the interval is no narrower than what was
+    sampled within them allows.
+
+    Args:
+        by_seed: for each seed the values of its clusters `[N]`: openings, each played from both
+            seats, or positions. NaN counts for nothing.
+        sampled: whether the clusters are a sample; if not, they are all that there is.
+        share: the values lie in [0, 1]: so does the interval, by Wilson's formula within seeds.
+
+    Raises:
+        ValueError: without seeds, or with a seed that has no value.
+    """
+    kept = [np.asarray(x, float)[~np.isnan(x)] for x in by_seed]
+    if not kept or not all(len(x) for x in kept):
+        raise ValueError("an estimate needs a value of every seed")
+    means = np.array([x.mean() for x in kept])
+    mean, low, high = means.mean(), np.nan, np.nan
+    if len(kept) > 1:
+        spread = means.std(ddof=1) / len(kept) ** 0.5
+        half = stats.t.ppf(0.975, len(kept) - 1) * spread
+        low, high = mean - half, mean + half
+    if sampled:
+        within = _within(kept, mean, share)
+        low, high = np.fmin(low, within[0]), np.fmax(high, within[1])
+    if share:
+        low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
+    return Estimate(float(mean), float(low), float(high), tuple(map(float, means)))
+
+
+def _within(kept: list[np.ndarray], mean: float, share: bool) -> tuple[float, float]:
+    """The interval that the clusters give by themselves, were the seeds all alike."""
+    if share:
+        return wilson(float(np.clip(mean, 0, 1)), sum(map(len, kept)))
+    if any(len(x) < 2 for x in kept):
+        return -np.inf, np.inf
+    variance = sum(x.var(ddof=1) / len(x) for x in kept) / len(kept) ** 2
+    return mean - NORMAL * variance**0.5, mean + NORMAL * variance**0.5
+
+
+def difference(
+    one: Sequence[np.ndarray], other: Sequence[np.ndarray], sampled: bool = True
+) -> Estimate:
+    """How much `one` is above `other`, seed by seed and cluster by cluster: the same openings."""
+    pairs = zip(one, other, strict=True)
+    return estimate([np.asarray(a, float) - np.asarray(b, float) for a, b in pairs], sampled)

@@ -1,0 +1,226 @@
+"""The parts of a comparison, each a function from trained networks to numbers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...models import num_parameters
+from .. import players
+from ..agent import mcts, named
+from ..catalogue import solution_of
+from ..folder import read_rows
+from ..oracles import Solution
+from ..report_card import walk
+from ..trained import load
+from . import cards as cards_lib
+from . import curves as curves_lib
+from . import strength as strength_lib
+from .contenders import CROSS, Contender
+from .disagreements import disagreements
+from .measuring import ALONE, GAPS, SEARCH, Measuring, snapshots
+from .strength import Measured
+from .tournament import Entrant, tournament
+from .truth import valuer
+
+
+def training(measuring: Measuring) -> dict[str, Any]:
+    """What the training of each planner took, seed by seed."""
+    found = {}
+    for contender in measuring.contenders[:2]:
+        rows = [read_rows(path)[-1] for path in measuring.runs[contender.config.planner]]
+        calls = [curves_lib.network_calls(contender.config, row) for row in rows]
+        found[contender.name] = {
+            "seconds": [row["seconds"] for row in rows],
+            "positions": rows[0]["positions"],
+            "games": [row["games"] for row in rows],
+            "updates": rows[0]["updates"],
+            "network calls": calls[0],
+            "rounds": rows[0]["round"],
+            "simulations": contender.config.search.num_simulations,
+            "parameters": num_parameters(contender.params[0]),
+        }
+    found["device"] = f"{len(jax.devices())} x {jax.devices()[0].device_kind}"
+    return found
+
+
+def strength(measuring: Measuring) -> dict[str, Any]:
+    """Every contender after training, with search and without, by ply where truth is known."""
+    found: dict[str, Any] = {
+        "truth": measuring.truth.what if measuring.truth else None,
+        "players": [],
+    }
+    solution, measured = solution_of(measuring.game), {}
+    size = measuring.budget.num_openings
+    for contender in measuring.contenders:
+        for how, simulations in ((ALONE, 0), (SEARCH, None)):
+            if how == ALONE and contender.name == CROSS:
+                continue  # The same network as MuZero's.
+            row: dict[str, Any] = {"name": contender.name, "how": how}
+            score = measuring.ladder(contender, simulations)
+            row["ladder"] = score.estimate
+            measured[contender.name, how, "ladder"] = score
+            if measuring.truth is not None:
+                measuring.pulse()
+                kept, plies = strength_lib.by_ply(contender, measuring.truth, size, simulations)
+                row |= {"kept": kept.estimate, "plies": plies}
+                measured[contender.name, how, "kept"] = kept
+            if solution is not None:
+                row["lines"] = _lines(contender, solution, size, simulations)
+            found["players"].append(row)
+    measure = "kept" if measuring.truth is not None else "ladder"
+    found["measure"] = measure
+    found["gaps"] = {
+        name: measured[one, SEARCH, measure].above(measured[other, SEARCH, measure])
+        for name, (one, other) in GAPS.items()
+    }
+    found["gained by search"] = {
+        name: measured[name, SEARCH, measure].above(measured[name, ALONE, measure])
+        for name in ("AlphaZero", "MuZero")
+    }
+    return found
+
+
+def _lines(
+    contender: Contender, solution: Solution, size: int, simulations: int | None
+) -> list[dict[str, int]]:
+    """Lost lines of play, seed by seed."""
+    judged = strength_lib.judgements(contender, solution, size, simulations)
+    return [{"lost": one.lost_lines, "of": one.num_lines} for one in judged]
+
+
+def curves(measuring: Measuring) -> dict[str, Any]:
+    """Both planners along their training, and after equal expense."""
+    both = [_curve(measuring, contender) for contender in measuring.contenders[:2]]
+    return {
+        "curves": [
+            {
+                "name": curve.name,
+                "spent": {name: x.mean(axis=0) for name, x in curve.spent.items()},
+                "strength": [measured.estimate for measured in curve.measured],
+            }
+            for curve in both
+        ],
+        "even": curves_lib.even(*both),
+    }
+
+
+def _curve(measuring: Measuring, contender: Contender) -> curves_lib.Curve:
+    folders = measuring.runs[contender.config.planner]
+    files = [snapshots(path) for path in folders]
+    rounds = sorted(set.intersection(*(set(found) for found in files)))
+    rows = [curves_lib.spent(contender.config, read_rows(path), rounds) for path in folders]
+    measured = []
+    for number in rounds:
+        params = [load(found[number]).params for found in files]
+        kept = Contender(contender.name, contender.config, params)
+        measured.append(measuring.main(kept, rungs=measuring.budget.rungs[:2]))
+    spent = {name: np.stack([row[name] for row in rows]) for name in curves_lib.BUDGETS}
+    return curves_lib.Curve(contender.name, spent, measured)
+
+
+def ratings(measuring: Measuring) -> dict[str, Any]:
+    """All agents, some of them half-trained or without search, and baselines, on one scale."""
+    rungs = [mcts(measuring.contenders[0].game, rung) for rung in measuring.budget.rungs]
+    entrants = [Entrant(player.name, [player]) for player in rungs]
+    entrants.append(Entrant("random", [players.random_player()]))
+    solution = solution_of(measuring.game)
+    if solution is not None:
+        entrants.append(Entrant("perfect", [players.perfect_player(solution)]))
+    for contender in measuring.contenders:
+        seeds = range(len(contender.params))
+        entrants.append(Entrant(contender.name, [contender.player(s) for s in seeds]))
+        if contender.name != CROSS:
+            alone = [named(contender.player(s, 0), ALONE) for s in seeds]
+            entrants.append(Entrant(f"{contender.name}, {ALONE}", alone))
+            entrants += _half_trained(measuring, contender)
+    sizes = (measuring.budget.num_openings, measuring.opening_plies)
+    game = measuring.contenders[0].game
+    return tournament(game, entrants, rungs[0].name, *sizes, measuring.pulse)._asdict()
+
+
+def _half_trained(measuring: Measuring, contender: Contender) -> list[Entrant]:
+    """The planner as it was at the middle of what was kept of its training."""
+    files = [snapshots(path) for path in measuring.runs[contender.config.planner]]
+    rounds = sorted(files[0])
+    if len(rounds) < 2:
+        return []
+    number = rounds[(len(rounds) - 1) // 2]
+    params = [load(found[number]).params for found in files]
+    half = Contender(contender.name, contender.config, params)
+    name = f"{contender.name} after {number} of {rounds[-1]} rounds"
+    return [Entrant(name, [half.player(seed) for seed in range(len(params))])]
+
+
+def scaling(measuring: Measuring) -> dict[str, Any]:
+    """Every contender with every number of simulations; where search stops helping."""
+    found = []
+    for contender in measuring.contenders:
+        measured = [
+            (
+                measuring.ladder(contender, number),
+                measuring.main(contender, number) if measuring.truth else None,
+            )
+            for number in measuring.budget.simulations
+        ]
+        main = [kept or score for score, kept in measured]
+        found.append(
+            {
+                "name": contender.name,
+                "ladder": [score.estimate for score, _ in measured],
+                "kept": [kept.estimate for _, kept in measured if kept],
+                "enough": enough(list(measuring.budget.simulations), main),
+                "gained": main[-1].above(main[0]),
+            }
+        )
+    return {"simulations": measuring.budget.simulations, "contenders": found}
+
+
+def enough(simulations: list[int], measured: list[Measured]) -> int:
+    """The fewest simulations from which on the strongest setting is not told apart from any."""
+    means = [one.estimate.mean for one in measured]
+    best = measured[int(np.argmax(means))]
+    enough_from = len(measured) - 1
+    for at in reversed(range(len(measured))):
+        apart = best.above(measured[at])
+        unknown = np.isnan(apart.low)
+        if apart.low > 0 or (unknown and apart.mean > 0):
+            break
+        enough_from = at
+    return simulations[enough_from]
+
+
+def cards(measuring: Measuring) -> dict[str, Any]:
+    """The learned model's report card."""
+    solution = solution_of(measuring.game)
+    perfect = None if solution is None else players.perfect_player(solution)
+    measuring.pulse()
+    sizes = (measuring.budget.num_walks, measuring.budget.depth)
+    return cards_lib.cards(measuring.contenders[1], *sizes, perfect, valuer(measuring.game))
+
+
+def sides(measuring: Measuring) -> dict[str, Any]:
+    """Positions in which the two planners disagree."""
+    size = measuring.budget.num_openings
+    if measuring.truth is None:
+        act, key = players.random_player(), jax.random.key(7)
+        walks = walk(measuring.contenders[0].game, act, key, 8 * size, 0)
+        state = jax.tree.map(lambda x: jnp.asarray(x)[0], walks.state)
+    else:
+        state = measuring.truth.state
+    num = measuring.budget.num_boards
+    found, differ = disagreements(measuring.contenders[:2], state, size, num, measuring.truth)
+    return {"positions": found, "differ": differ, "of": len(state.observation)}
+
+
+PARTS: dict[str, tuple[str, Callable[[Measuring], dict[str, Any]]]] = {
+    "training": ("reading what training took", training),
+    "strength": ("measuring strength", strength),
+    "curves": ("measuring strength along training", curves),
+    "scaling": ("searching more and less", scaling),
+    "cards": ("unrolling the learned model", cards),
+    "sides": ("looking where the planners disagree", sides),
+    "ratings": ("playing the tournament", ratings),
+}

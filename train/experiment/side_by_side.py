@@ -1,0 +1,67 @@
+"""The chapter of a report that shows positions in which the planners disagree."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import boards, figures
+from .boards import Board
+from .findings import Results
+from .page import Block, Picture, Rows, Text
+
+
+def sides(results: Results, directory: Path) -> list[Block]:
+    found = results["sides"]
+    blocks: list[Block] = [
+        Text(f"The planners move differently in {found['differ']:,} of {found['of']:,} positions.")
+    ]
+    drawn = [p for p in found["positions"] if p["stones"] is not None]
+    if drawn:
+        figure = boards.boards([(f"{p['to_move']} to move", _boards(p)) for p in drawn])
+        figures.save(figure, directory, "sides")
+        caption = (
+            "Shares of the root's visits, and beside them what each move is truly worth for the "
+            "player to move, where that is known."
+        )
+        blocks.append(Picture("sides", caption))
+    rows = [["position", "planner", "plays", "value", "line"]]
+    for number, position in enumerate(found["positions"], 1):
+        for view in position["views"]:
+            true = position["truth"].get(view["move"])
+            move = view["move"] if true is None else f"{view['move']} (truly {true:+.0f})"
+            rows.append([str(number), view["name"], move, f"{view['value']:+.2f}", view["line"]])
+    return [*blocks, Rows(rows)] if found["positions"] else blocks
+
+
+def _boards(position: dict[str, Any]) -> list[Board]:
+    """One for each planner, and one with the truth."""
+    stones = np.array(position["stones"])
+    height, width = stones.shape
+    found = []
+    for view in position["views"]:
+        cells = {
+            at: (share, f"{100 * share:.0f}")
+            for move, share in view["visits"].items()
+            if (at := _cell(move, stones)) is not None
+        }
+        title = f"{view['name']}: {view['move']}, {view['value']:+.2f}"
+        found.append(Board(height, width, stones, cells, title))
+    if position["truth"]:
+        cells = {
+            at: ((value + 1) / 2, f"{value:+.0f}" if value else "0")
+            for move, value in position["truth"].items()
+            if (at := _cell(move, stones)) is not None
+        }
+        found.append(Board(height, width, stones, cells, "true values"))
+    return found
+
+
+def _cell(move: str, stones: np.ndarray) -> tuple[int, int] | None:
+    """Where a move puts its stone: `a1` is the lower left cell, `4` drops into a column."""
+    height, width = stones.shape
+    if move.isdigit():
+        free = np.flatnonzero(stones[:, int(move) - 1] < 0)
+        return (int(free[-1]), int(move) - 1) if len(free) else None
+    row, column = height - int(move[1:]), ord(move[0]) - ord("a")
+    return (row, column) if 0 <= row < height and 0 <= column < width else None

@@ -1,0 +1,75 @@
+"""A comparison as figures and as the blocks of a report, from its numbers alone."""
+
+from pathlib import Path
+
+import numpy as np
+
+from . import figures
+from .chapters import along_training, model, players, search, strength
+from .contenders import CROSS
+from .findings import Results, findings, measure
+from .page import Block, Findings, Heading, Picture, Rows, Text
+from .side_by_side import sides
+
+
+def story(results: Results, directory: Path) -> list[Block]:
+    """Draws every figure into `directory/figures/`, and returns the report."""
+    blocks: list[Block] = [Heading("Findings"), Findings(findings(results))]
+    blocks += [Heading("Strength"), *strength(results, directory)]
+    blocks += [Heading("Equal on what?"), *along_training(results, directory)]
+    blocks += [Heading("Search"), *search(results, directory)]
+    blocks += [Heading("The learned model"), *model(results, directory)]
+    blocks += [Heading("Side by side"), *sides(results, directory)]
+    blocks += [Heading("Ratings"), *ratings(results, directory)]
+    return [*blocks, Heading("How this was measured"), *method(results)]
+
+
+def summary(results: Results) -> list[Block]:
+    """What fits a terminal."""
+    return [Findings(findings(results)), Rows(players(results))]
+
+
+def ratings(results: Results, directory: Path) -> list[Block]:
+    table = results["ratings"]
+    elos, lows, highs = (np.array(table[name], float) for name in ("elo", "low", "high"))
+    label = f"Elo above {table['anchor']}"
+    figures.save(figures.ratings(table["names"], elos, lows, highs, label), directory, "ratings")
+    rows = [["", "Elo", "95 % interval", "cannot be told from"]]
+    for name, elo, low, high in zip(table["names"], elos, lows, highs, strict=True):
+        others = [b if a == name else a for a, b in table["alike"] if name in (a, b)]
+        rows.append([name, f"{elo:+.0f}", f"[{low:+.0f}, {high:+.0f}]", "; ".join(others)])
+    text = (
+        f"From {table['games']:,} games, everybody against everybody. Bradley-Terry by maximum "
+        f"likelihood, a draw as half a win, {table['anchor']} at 0."
+    )
+    return [Picture("ratings", text), Rows(rows), Text(text)]
+
+
+def method(results: Results) -> list[Block]:
+    settings, training = results["settings"], results["training"]
+    rows = [["", "AlphaZero", "MuZero"]]
+    both = [training[name] for name in ("AlphaZero", "MuZero")]
+    for key in ("rounds", "positions", "updates", "network calls", "parameters", "simulations"):
+        rows.append([key, *(f"{one[key]:,.0f}" for one in both)])
+    seconds = [", ".join(f"{x:,.0f}" for x in one["seconds"]) for one in both]
+    rows.append(["seconds, seed by seed", *seconds])
+    seeds = ", ".join(map(str, settings["seeds"]))
+    alone = len(settings["seeds"]) == 1
+    who = (
+        "With one seed no interval holds what another training would give, only games and sampled "
+        "positions."
+        if alone
+        else "Intervals hold 95 %: Student's t over the seeds, and no narrower than the games "
+        "within them allow."
+    )
+    rungs = ", ".join(f"mcts:{rung}" for rung in settings["rungs"])
+    text = (
+        f"{settings['game']}, budget {settings['budget']}, seeds {seeds}, on {training['device']}. "
+        f"{who} Strength: a player {' x % '.join(measure(results))}. The ladder is {rungs}, "
+        f"{settings['num_openings']} openings of {settings['opening_plies']} random moves a seed, "
+        "each from both seats; an opening may be lost already for whoever gets it, so equal "
+        f"players score 50 %. {CROSS} is MuZero's trained network searched like AlphaZero's: what "
+        "is lost between the two is the learned model's doing alone."
+    )
+    took = ", ".join(f"{name} {value:.0f} s" for name, value in results["seconds"].items())
+    return [Rows(rows), Text(text), Text(f"Time: {took}.")]

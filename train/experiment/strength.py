@@ -1,0 +1,130 @@
+"""How strong contenders are: against the truth where it is known, and against a fixed ladder."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..agent import mcts
+from ..arena import match_key, points
+from ..oracles import Judgement, Solution, judge, moves_of
+from ..players import Player
+from .contenders import Contender
+from .intervals import Estimate, difference, estimate
+from .truth import Truth
+
+
+class Measured(NamedTuple):
+    """A contender's strength as one number a cluster, in [0, 1].
+
+    Attributes:
+        by_seed: for each seed `[N]`: whether the move keeps the game value in each position, or
+            the points per game from each opening.
+        sampled: whether those are a sample.
+    """
+
+    by_seed: list[np.ndarray]
+    sampled: bool
+
+    @property
+    def estimate(self) -> Estimate:
+        return estimate(self.by_seed, self.sampled, share=True)
+
+    def above(self, other: "Measured") -> Estimate:
+        """The difference to another contender under the same seeds, positions and openings."""
+        return difference(self.by_seed, other.by_seed, self.sampled)
+
+
+class Plies(NamedTuple):
+    """Move and value against the truth, by moves made before the position.
+
+    Attributes:
+        ply: `[P]`.
+        kept: of each ply, the share of moves that keep the game value.
+        value_error: of each ply, the mean of |value - true value|.
+    """
+
+    ply: list[int]
+    kept: list[Estimate]
+    value_error: list[Estimate]
+
+
+def kept(contender: Contender, truth: Truth, size: int, simulations: int | None = None) -> Measured:
+    """Whether moves keep the game value, in every position of `truth`."""
+    rows = [
+        truth.keeps(contender.think(seed, truth.state, size, simulations).action)
+        for seed in range(len(contender.params))
+    ]
+    return Measured(rows, not truth.whole)
+
+
+def by_ply(
+    contender: Contender, truth: Truth, size: int, simulations: int | None = None
+) -> tuple[Measured, Plies]:
+    """The same, and ply by ply with the error of the value."""
+    thoughts = [
+        contender.think(seed, truth.state, size, simulations)
+        for seed in range(len(contender.params))
+    ]
+    good = [truth.keeps(thought.action) for thought in thoughts]
+    wrong = [np.abs(thought.value - truth.value) for thought in thoughts]
+    plies = np.unique(truth.ply)
+    at = lambda rows, ply: [row[truth.ply == ply] for row in rows]  # noqa: E731
+    found = Plies(
+        ply=plies.tolist(),
+        kept=[estimate(at(good, ply), not truth.whole, share=True) for ply in plies],
+        value_error=[estimate(at(wrong, ply), not truth.whole) for ply in plies],
+    )
+    return Measured(good, not truth.whole), found
+
+
+def ladder(
+    contender: Contender,
+    rungs: Sequence[int],
+    num_openings: int,
+    opening_plies: int,
+    simulations: int | None = None,
+) -> Measured:
+    """Points per game against pure tree searches with so many playouts, over all of them alike.
+
+    Each seed plays from openings of its own, and every contender of that seed from the same.
+    """
+    rows = []
+    for seed in range(len(contender.params)):
+        player = contender.player(seed, simulations)
+        opponents = [mcts(contender.game, rung) for rung in rungs]
+        rows.append(
+            np.mean(
+                [
+                    meet(contender, player, other, seed, num_openings, opening_plies)
+                    for other in opponents
+                ],
+                axis=0,
+            )
+        )
+    return Measured(rows, True)
+
+
+def meet(
+    contender: Contender,
+    player: Player,
+    opponent: Player,
+    seed: int,
+    num_openings: int,
+    opening_plies: int,
+) -> np.ndarray:
+    """Points per game of a contender's player from each of the openings of a seed, `[D]`."""
+    key = match_key(seed)
+    return points(contender.game, player, opponent, key, num_openings, opening_plies)
+
+
+def judgements(
+    contender: Contender, solution: Solution, size: int, simulations: int | None = None
+) -> list[Judgement]:
+    """Every seed against the solution: lost lines prove who can be beaten."""
+    return [
+        judge(
+            solution, moves_of(contender.player(seed, simulations), solution, match_key(seed), size)
+        )
+        for seed in range(len(contender.params))
+    ]
