@@ -1,8 +1,8 @@
 """What can be won from random openings at all: `python tests/forced_wins.py [RUN [PLAYER]]`.
 
 Says in how many openings of gomoku_6x6_4, two random moves long, whoever moves next wins by force
-within four moves, by exhaustive search (two minutes); and with a run, how it scores against a player
-from those openings and from the others, by seat.
+within four moves, by exhaustive search (two minutes); with a run, also how it scores against a
+player from those openings and from the others, by seat.
 """
 
 import functools

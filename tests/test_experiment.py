@@ -9,12 +9,13 @@ import pytest
 from duozero.games import make
 from duozero.train.catalogue import solution_of
 from duozero.train.config import Config, resolve
-from duozero.train.experiment import curves, experiment, parts
+from duozero.train.experiment import curves, experiment, parts, side_by_side
 from duozero.train.experiment.budget import Budget
 from duozero.train.experiment.curves import Curve
 from duozero.train.experiment.findings import verdict
-from duozero.train.experiment.intervals import Estimate
+from duozero.train.experiment.intervals import OPENINGS, Clusters, Estimate
 from duozero.train.experiment.numbers import as_estimate, plain
+from duozero.train.experiment.settings import Settings
 from duozero.train.experiment.strength import Measured
 from duozero.train.experiment.tournament import Entrant, standing, tournament
 from duozero.train.experiment.truth import truth_of
@@ -50,7 +51,7 @@ def test_network_calls_are_those_of_search_and_of_learning():
 
 def curve(name, seconds, strengths):
     spent = {b: np.array([seconds], float) for b in curves.BUDGETS}
-    return Curve(name, spent, [Measured([np.array([x])], True) for x in strengths])
+    return Curve(name, spent, [Measured([np.array([x])], OPENINGS) for x in strengths])
 
 
 def test_equal_expense_is_all_that_the_thriftier_one_ever_spends():
@@ -79,7 +80,7 @@ def test_a_curve_is_read_between_its_networks_and_ends_at_them(amount, expected)
     ],
 )
 def test_search_is_enough_from_where_nothing_more_is_gained(strengths, expected):
-    measured = [Measured([np.full(3, x)], False) for x in strengths]
+    measured = [Measured([np.full(3, x)], Clusters(sampled=False, shared=True)) for x in strengths]
     assert parts.enough([0, 1, 2, 4], measured) == expected
 
 
@@ -160,11 +161,32 @@ def test_results_survive_json():
         (0.1, 0.3, "told apart"),
         (-0.1, 0.3, "cannot be told apart at this budget"),
         (-0.3, -0.1, "told apart"),
-        (np.nan, np.nan, "with one seed, without interval"),
+        (np.nan, np.nan, "by as much with every seed"),
     ],
 )
 def test_a_difference_is_called_one_only_where_its_interval_says_so(low, high, said):
-    assert verdict(Estimate(0.1, low, high, (0.1,))) == said
+    assert verdict(Estimate(0.1, low, high, (0.1, 0.1))) == said
+
+
+def test_one_seed_speaks_of_its_networks_only():
+    assert verdict(Estimate(0.1, 0.05, 0.2, (0.1,))).endswith("(these two networks: one seed)")
+    alone = Estimate(0.0, np.nan, np.nan, (0.0,))
+    assert verdict(alone) == "the same with this seed"
+
+
+def test_equal_expense_is_not_claimed_of_networks_that_cost_more():
+    first, slow = curve("fast", [10, 20], [0.5, 0.9]), curve("slow", [30, 60], [0.1, 0.5])
+    assert curves.even(first, slow) == []
+
+
+@pytest.mark.parametrize(
+    ("move", "cell"),
+    [("a1", (2, 0)), ("c3", (0, 2)), ("pass", None), ("d1", None), ("0", None), ("2", (1, 1))],
+)
+def test_moves_are_drawn_where_they_put_their_stone(move, cell):
+    stones = np.full((3, 3), -1)
+    stones[2, 1] = 0
+    assert side_by_side._cell(move, stones) == cell
 
 
 def test_plies_of_the_race_count_moves_from_the_start(tmp_path):
@@ -189,7 +211,7 @@ def prepared(directory, resume=False, budget=TINY, **changes):
         planner: resolve("race_to_5_2", planner, SETTINGS | changes)
         for planner in ("alphazero", "muzero")
     }
-    return experiment.prepare(configs, "quick", budget, directory, resume)
+    return experiment.prepare(Settings("quick", budget, configs), directory, resume)
 
 
 def after(num_asked):
@@ -225,9 +247,9 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(tmp_path):
     assert stops >= 1
     assert plain(without_time(found)) == plain(without_time(whole))
     assert (place / "report.html").stat().st_size > 10_000
-    with pytest.raises(ValueError, match="is another comparison: snapshots = 3 instead of 2"):
+    with pytest.raises(ValueError, match="another comparison: budget.snapshots = 3 instead"):
         prepared(place, True, replace(TINY, snapshots=3))
-    with pytest.raises(ValueError, match="cannot go on with other settings: num_updates|learn"):
+    with pytest.raises(ValueError, match="another comparison: alphazero.learn.num_updates = 3"):
         prepared(place, True, learn={**SETTINGS["learn"], "num_updates": 3})
     (place / "parts/cards.json").write_text("{")
     with pytest.raises(OSError, match="cards.json is damaged"):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from duozero.train.experiment.intervals import difference, estimate
+from duozero.train.experiment.intervals import Clusters, difference, estimate
 
+WHOLE = Clusters(sampled=False, shared=True)
 TRUTH, BETWEEN, NUM_CLUSTERS, REPEATS = 0.6, 0.08, 40, 2_000
 
 
@@ -47,14 +48,14 @@ def test_seeds_that_agree_by_chance_are_no_surer_than_their_games():
 
 
 def test_one_seed_that_looked_at_everything_has_no_interval():
-    found = estimate([np.ones(7)], sampled=False, share=True)
+    found = estimate([np.ones(7)], WHOLE, share=True)
     assert found.mean == 1
     assert np.isnan([found.low, found.high]).all()
     assert not found.tells
 
 
 def test_several_seeds_that_looked_at_everything_differ_as_students_t_says():
-    found = estimate([np.array([0.0]), np.array([1.0]), np.array([2.0])], sampled=False)
+    found = estimate([np.array([0.0]), np.array([1.0]), np.array([2.0])], WHOLE)
     assert (found.mean, found.by_seed) == (1, (0, 1, 2))
     assert found.high - found.mean == pytest.approx(4.302653 / 3**0.5)
 
@@ -81,3 +82,27 @@ def test_a_difference_is_taken_opening_by_opening():
     found = difference([hard + 0.3, hard + 0.31], [hard, hard])
     assert found.mean == pytest.approx(0.305)
     assert found.tells and not difference([hard], [hard]).tells
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.03])
+def test_positions_that_all_seeds_share_are_counted_once(spread):
+    """Five networks on one sample of positions know no more of the others than one does."""
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(REPEATS):
+        hard = rng.binomial(1, 0.3, 200)  # A hard position is kept by few networks, others by all.
+        skill = 0.3 + rng.normal(0, spread / 0.3, 5)
+        kept = [np.where(hard, rng.random(200) < p, True).astype(float) for p in skill]
+        found = estimate(kept, Clusters(shared=True), share=True)
+        covered += found.low <= 1 - 0.3 * 0.7 <= found.high
+    assert covered / REPEATS >= 0.93
+
+
+def test_seeds_that_all_come_to_the_same_give_no_interval_of_a_whole_game():
+    ahead = [np.array([1.0, 0.0])] * 2
+    found = difference(ahead, [np.zeros(2)] * 2, WHOLE)
+    assert found.mean == 0.5 and not found.known and not found.tells
+
+
+def test_a_difference_is_at_most_everything():
+    found = difference([np.array([0.01]), np.array([0.9])], [np.zeros(1)] * 2, WHOLE)
+    assert found.high == 1 and found.low == -1

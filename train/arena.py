@@ -62,7 +62,7 @@ class Score(NamedTuple):
 
 
 def match_key(seed: int) -> jax.Array:
-    """Of the matches that belong to a seed: `compare` and `evaluate` play the same openings."""
+    """Of the matches that belong to a seed."""
     return jax.random.fold_in(jax.random.key(seed), 3)
 
 

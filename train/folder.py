@@ -67,8 +67,17 @@ def refuse_changes(directory: Path, config: Config) -> None:
 
 def write_config(directory: Path, config: Config) -> None:
     """Creates the folder where needed and stores the settings in it."""
-    directory.mkdir(parents=True, exist_ok=True)
-    write(directory / "config.toml", to_toml(config))
+    begin(directory, "config.toml", to_toml(config))
+
+
+def begin(directory: Path, name: str, settings: str) -> None:
+    """Creates the folder where needed, with the settings in it or not at all."""
+    if directory.exists():
+        return write(directory / name, settings)
+    part = directory.with_name(directory.name + ".part")
+    part.mkdir(parents=True, exist_ok=True)
+    write(part / name, settings)
+    os.replace(part, directory)
 
 
 def append_row(directory: Path, row: Row) -> None:

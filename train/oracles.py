@@ -102,12 +102,16 @@ def solve(game: Game, max_positions: int = 100_000) -> Solution:
 
 
 def true_values(solution: Solution, state: Any) -> np.ndarray:
-    """`[...]`, the game value for the player to move of positions `[..., *]` of a solved game."""
+    """`[...]`, the game value for the player to move of positions `[..., *]` of a solved game.
+
+    NaN for positions that it does not know: of a game that began otherwise.
+    """
     index = {_key(row): at for at, row in enumerate(solution.state.observation)}
     observation = np.asarray(state.observation)
     shape = observation.shape[: observation.ndim - len(solution.game.observation_shape)]
     rows = observation.reshape(-1, *solution.game.observation_shape)
-    return solution.value[[index[_key(row)] for row in rows]].reshape(shape)
+    values = np.append(solution.value, np.nan)
+    return values[[index.get(_key(row), -1) for row in rows]].reshape(shape)
 
 
 def _key(observation: np.ndarray) -> bytes:
@@ -177,21 +181,23 @@ def judge(solution: Solution, moves: np.ndarray) -> Judgement:
 def _lines(solution: Solution, moves: np.ndarray, agent_to_move: bool) -> tuple[int, int]:
     """(lost, all) lines of play from the start, the agent against every reply."""
     lost = total = 0
-    count = {(0, agent_to_move): 1}
+    count = {(0, agent_to_move, 0.0): 1}  # What the agent has gained so far is part of a line.
     while count:
-        following: dict[tuple[int, bool], int] = {}
-        for (position, mine), number in count.items():
+        following: dict[tuple[int, bool, float], int] = {}
+        for (position, mine, gained), number in count.items():
             legal = np.flatnonzero(solution.child[position] >= 0)
             for action in [int(moves[position])] if mine else legal:
                 child = int(solution.child[position, action])
                 if child < 0:  # The agent broke the rules, which loses at once.
                     lost, total = lost + number, total + number
-                elif solution.ended[child]:
-                    gain = solution.reward[position, action] * (1 if mine else -1)
+                    continue
+                gain = float(solution.reward[position, action]) * (1 if mine else -1)
+                gain = round(gained + gain, 6)
+                if solution.ended[child]:
                     lost, total = lost + number * int(gain < 0), total + number
                 else:
                     turn = mine == bool(solution.discount[position, action] > 0)
-                    at = (child, turn)
+                    at = (child, turn, gain)
                     following[at] = following.get(at, 0) + number
         count = following
     return lost, total

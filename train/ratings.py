@@ -58,9 +58,9 @@ def rate(
 ) -> Ratings:
     """Rates all players at once, from all matches.
 
-    Where matches are of two seeds or more, the bootstrap draws the seeds first: a player's strength
-    is that of its settings, over all trainings. Few seeds spread less than they should when drawn
-    anew, so the spread is widened to that of Student's t.
+    Where matches are of two seeds or more, the bootstrap draws the seeds as well: a player's
+    strength is that of its settings, over all trainings. Few seeds spread less than they should
+    when drawn anew, so what they add to the spread is widened to that of Student's t.
 
     Args:
         matches: at least one; whoever is not connected to the anchor by matches stays at 0.
@@ -76,19 +76,20 @@ def rate(
         if not 0 <= number < num_players:
             raise ValueError(f"player {number}; they are numbered 0 to {num_players - 1}")
     rng = np.random.default_rng(seed)
-    won = np.zeros((num_samples + 1, num_players, num_players))
+    won, redrawn = np.zeros((2, num_samples + 1, num_players, num_players))
     seeds = sorted({match.seed for match in matches if match.seed is not None})
     times = _drawn(rng, len(seeds), num_samples)
     for first, second, points, games, of_seed in matches:
         points = np.asarray(points, float)
         drawn = rng.integers(0, len(points), (num_samples, len(points)))
         weight = np.ones(num_samples) if of_seed is None else times[seeds.index(of_seed)]
-        total = np.concatenate([[points.sum()], weight * points[drawn].sum(axis=1)])
-        played = games * len(points) * np.concatenate([[1], weight])
-        won[:, first, second] += total
-        won[:, second, first] += played - total
+        total = np.concatenate([[points.sum()], points[drawn].sum(axis=1)])
+        for table, times_played in ((won, 1.0), (redrawn, np.append(1, weight))):
+            table[:, first, second] += times_played * total
+            table[:, second, first] += times_played * (games * len(points) - total)
     elo = POINTS * strengths(won, anchor)
-    samples = elo[0] + _widening(len(seeds)) * (elo[1:] - elo[0])
+    of_seeds = POINTS * strengths(redrawn, anchor) - elo if len(seeds) > 1 else 0.0
+    samples = (elo + _widening(len(seeds)) * of_seeds)[1:]
     low, high = np.quantile(samples, (0.025, 0.975), axis=0)
     return Ratings(elo[0], low, high, samples)
 

@@ -7,6 +7,7 @@ gets wrong.
 # pyright: reportCallIssue=false
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -65,7 +66,15 @@ class Errors(NamedTuple):
     embedding: np.ndarray
 
 
-def walk(game: Game, act: Act, key: Array, num: int, depth: int, max_plies: int = 100) -> Walks:
+def walk(
+    game: Game,
+    act: Act,
+    key: Array,
+    num: int,
+    depth: int,
+    max_plies: int = 100,
+    opening_plies: int = 0,
+) -> Walks:
     """Games of one player against itself, each left at a random ply and then followed for `depth`.
 
     Args:
@@ -75,8 +84,10 @@ def walk(game: Game, act: Act, key: Array, num: int, depth: int, max_plies: int 
         num: N; every ply that was played before a game's end is as likely.
         depth: D.
         max_plies: a game is followed no further to begin with.
+        opening_plies: each game begins with 0 to this many random moves.
     """
-    start_key, pick_key, key = jax.random.split(key, 3)
+    start_key, pick_key, opening_key, random_key, key = jax.random.split(key, 5)
+    opening = np.asarray(jax.random.randint(opening_key, (num,), 0, opening_plies + 1))
     step = jax.jit(jax.vmap(game.step))
     state = jax.vmap(game.init)(jax.random.split(start_key, num))
     states, actions, lengths = [state], [], np.zeros(num, int)
@@ -86,7 +97,9 @@ def walk(game: Game, act: Act, key: Array, num: int, depth: int, max_plies: int 
         if ended.all() and len(actions) >= depth + lengths.max():
             break
         keys = jax.random.split(jax.random.fold_in(key, ply), num)
-        actions.append(np.asarray(act(keys, state)))
+        actions.append(
+            np.where(ply < opening, _at_random(state, random_key, ply), act(keys, state))
+        )
         state = step(state, jnp.asarray(actions[-1]))
         states.append(state)
     first = np.asarray(jax.random.randint(pick_key, (num,), 0, jnp.asarray(lengths)))
@@ -97,6 +110,14 @@ def walk(game: Game, act: Act, key: Array, num: int, depth: int, max_plies: int 
         jax.tree.map(lambda x: jnp.asarray(x[time, lanes]), whole),
         jnp.asarray(np.stack(actions)[time[:-1], lanes]),
     )
+
+
+def _at_random(state: State, key: Array, ply: int) -> np.ndarray:
+    """A random legal move in each position."""
+    legal = np.asarray(state.legal_action_mask)
+    seed = np.asarray(jax.random.key_data(jax.random.fold_in(key, ply)))
+    roll = np.random.default_rng(seed).random(legal.shape)
+    return np.where(legal, roll, -1).argmax(axis=1)
 
 
 def report_card(
@@ -117,12 +138,21 @@ def report_card(
         key: of the searches.
         true_value: `[D + 1, N]`, for the player to move; None where it is not known.
     """
+    found, unrolled, ended = _comparing(planner)(params, walks)
+    found = {name: np.asarray(x).astype(float) for name, x in found.items()}
+    searched = _searched(planner, params, search_of, walks, unrolled, key)
+    return _masked(found, searched, np.asarray(ended), true_value)
+
+
+@functools.lru_cache(maxsize=8)
+def _comparing(planner: Planner) -> Callable:
+    """`(params, walks) -> (errors by name, embeddings, ended)`, each `[D + 1, N, ...]`."""
     model = planner.model
     assert model is not None
-    depth, num = walks.action.shape
 
     @jax.jit
     def compare(params, walks):
+        depth, num = walks.action.shape
         net = model.bind(params)
         flat = lambda x: x.reshape(-1, *x.shape[2:])  # noqa: E731
         deep = lambda x: x.reshape(depth + 1, num, *x.shape[1:])  # noqa: E731
@@ -162,10 +192,7 @@ def report_card(
         }
         return found, unrolled, ended
 
-    found, unrolled, ended = compare(params, walks)
-    found = {name: np.asarray(x).astype(float) for name, x in found.items()}
-    searched = _searched(planner, params, search_of, walks, unrolled, key)
-    return _masked(found, searched, np.asarray(ended), true_value)
+    return compare
 
 
 class _Root(NamedTuple):
@@ -175,9 +202,11 @@ class _Root(NamedTuple):
     legal_action_mask: Array
 
 
-def _searched(planner, params, search_of, walks: Walks, unrolled: Array, key: Array) -> np.ndarray:
-    """`[D + 1, N]`, the values of searches from unrolled embeddings, with the real legal moves."""
+@functools.lru_cache(maxsize=8)
+def _searching(planner: Planner, search_of: Callable[[Planner], Search]) -> Callable:
+    """A search from embeddings, with the real legal moves."""
     model = planner.model
+    assert model is not None
 
     def root_fn(params, keys, root):
         del keys
@@ -188,7 +217,12 @@ def _searched(planner, params, search_of, walks: Walks, unrolled: Array, key: Ar
             embedding=root.embedding,
         )
 
-    search = jax.jit(search_of(dataclasses.replace(planner, root_fn=root_fn)))
+    return jax.jit(search_of(dataclasses.replace(planner, root_fn=root_fn)))
+
+
+def _searched(planner, params, search_of, walks: Walks, unrolled: Array, key: Array) -> np.ndarray:
+    """`[D + 1, N]`, the values of searches from unrolled embeddings."""
+    search = _searching(planner, search_of)
     values = []
     for step, embedding in enumerate(unrolled):
         keys = jax.random.split(jax.random.fold_in(key, step), len(embedding))

@@ -12,6 +12,7 @@ from pathlib import Path
 from . import folder
 from .config import Config, resolve
 from .experiment.budget import BUDGETS
+from .experiment.settings import Settings, stored
 from .flags import (
     Parser,
     add_settings,
@@ -70,30 +71,43 @@ def compare(parser: Parser, arguments: Sequence[str]) -> Action:
     add_settings(parser, leave_out=left_out)
     given = parser.read(arguments)
     name = given.budget or "quick"
-    budget = BUDGETS[name]
-    if given.seeds:
-        budget = replace(budget, seeds=tuple(dict.fromkeys(given.seeds)))
-    layers = (_file(given), given_settings(given), name)
-    configs = {
-        planner: resolve(given.game, planner, *layers) for planner in ("alphazero", "muzero")
-    }
     directory = Path(given.run or f"runs/compare_{folder.safe(given.game)}_{name}")
+    settings = _comparison(given, directory if given.resume else None)
     start_jax()
     from .experiment import experiment
     from .progress import for_terminal
 
-    prepared = experiment.prepare(configs, name, budget, directory, given.resume)
+    prepared = experiment.prepare(settings, directory, given.resume)
 
     def act() -> int:
         with interruptible() as should_stop:
             results = experiment.execute(prepared, for_terminal(), should_stop)
         if results is None:
-            print("saved; the same command with --resume goes on with it")
+            print(f"saved; go on with: duozero compare {given.game} --resume --run {directory}")
             return 130
         print(f"\n{experiment.as_text(results)}\nmore in {directory / 'report.html'}")
         return 0
 
     return act
+
+
+def _comparison(given: Namespace, directory: Path | None) -> Settings:
+    """What is compared; what is gone on with starts from what its folder holds."""
+    old = stored(directory) if directory else None
+    name = given.budget or (old.budget_name if old else "quick")
+    budget = old.budget if old and name == old.budget_name else BUDGETS[name]
+    if given.seeds:
+        budget = replace(budget, seeds=tuple(dict.fromkeys(given.seeds)))
+    file, flags = _file(given), given_settings(given)
+    configs = {}
+    for planner in ("alphazero", "muzero"):
+        layers = ({"game": given.game}, file, {"planner": planner}, flags)
+        configs[planner] = (
+            check(functools.reduce(overlay, layers, old.configs[planner]))
+            if old
+            else resolve(given.game, planner, file, flags, name)
+        )
+    return Settings(name, budget, configs)
 
 
 def ablate(parser: Parser, arguments: Sequence[str]) -> Action:

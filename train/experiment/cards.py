@@ -1,5 +1,6 @@
 """The learned model's errors by depth, over seeds, for several kinds of play."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -7,13 +8,18 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...planners import Planner, Search
 from ..build import build_search
+from ..config import SearchConfig
 from ..players import Player, random_player
 from ..report_card import Errors, report_card, walk
 from .contenders import Contender, agent_of, exploring
 from .intervals import Estimate, estimate
 
 Act = Callable[[Any, Any], Any]
+SELF_PLAY = "self-play"
+SHARES = ("end", "turn", "illegal")
+"""Errors that are probabilities."""
 Card = dict[str, list[Estimate | None]]
 """By the name of an error its mean at every depth, `[D + 1]`; None where nothing is compared."""
 
@@ -24,6 +30,7 @@ def cards(
     depth: int,
     perfect: Player | None = None,
     value: Callable[[Any], np.ndarray] | None = None,
+    pulse: Callable[[], None] = lambda: None,
 ) -> dict[str, Card]:
     """The report cards of MuZero's networks in self-play, random play and perfect play.
 
@@ -35,19 +42,24 @@ def cards(
         depth: moves that the model is unrolled for.
         perfect: plays perfectly; None leaves that kind of play out.
         value: the true value of positions; None where it is not known.
+        pulse: called before each network is looked at; may end all by raising.
     """
+    openings = contender.config.play.opening_plies
+
+    def card_of(seed: int, kind: str, act: Act) -> Errors:
+        pulse()
+        plies = openings if kind == SELF_PLAY else 0
+        return errors(contender, seed, act, num_walks, depth, value, plies)
+
     kinds: dict[str, Callable[[int], Act]] = {
-        "self-play": lambda seed: exploring(contender.config, contender.params[seed]),
+        SELF_PLAY: lambda seed: exploring(contender.config, contender.params[seed]),
         "random play": lambda seed: random_player(),
     }
     if perfect is not None:
         kinds["perfect play"] = lambda seed: perfect
     return {
         kind: over_seeds(
-            [
-                errors(contender, seed, act_of(seed), num_walks, depth, value)
-                for seed in range(len(contender.params))
-            ]
+            [card_of(seed, kind, act_of(seed)) for seed in range(len(contender.params))]
         )
         for kind, act_of in kinds.items()
     }
@@ -60,14 +72,21 @@ def errors(
     num_walks: int,
     depth: int,
     value: Callable[[Any], np.ndarray] | None = None,
+    opening_plies: int = 0,
 ) -> Errors:
     """The errors of one network along games that are played by `act`; see `report_card`."""
     walk_key, search_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), 6))
-    walks = walk(contender.game, act, walk_key, num_walks, depth)
+    walks = walk(contender.game, act, walk_key, num_walks, depth, opening_plies=opening_plies)
     truth = None if value is None else value(walks.state)
-    search = replace(contender.config.search, reuse=False)
-    planner, search_of = agent_of(contender.config).planner, lambda p: build_search(p, search)
+    planner = agent_of(contender.config).planner
+    search_of = _search_of(replace(contender.config.search, reuse=False))
     return report_card(planner, contender.params[seed], walks, search_of, search_key, truth)
+
+
+@functools.lru_cache(maxsize=8)
+def _search_of(search: SearchConfig) -> Callable[[Planner], Search]:
+    """One for the same settings, so that what is compiled for it is compiled once."""
+    return lambda planner: build_search(planner, search)
 
 
 def over_seeds(found: list[Errors]) -> Card:
@@ -75,13 +94,14 @@ def over_seeds(found: list[Errors]) -> Card:
     rows = [errors._asdict() for errors in found]
     depths = range(next(iter(rows[0].values())).shape[1])
     return {
-        name: [_mean([row[name][:, depth] for row in rows]) for depth in depths] for name in rows[0]
+        name: [_mean([row[name][:, depth] for row in rows], name in SHARES) for depth in depths]
+        for name in rows[0]
     }
 
 
-def _mean(by_seed: list[np.ndarray]) -> Estimate | None:
+def _mean(by_seed: list[np.ndarray], share: bool) -> Estimate | None:
     by_seed = [x for x in by_seed if not np.isnan(x).all()]
     if not by_seed:
         return None
-    found = estimate(by_seed)
-    return found._replace(low=max(found.low, 0.0))  # No error is less than none.
+    found = estimate(by_seed, share=share)
+    return found._replace(low=float(np.fmax(found.low, 0.0)))  # No error is less than none.

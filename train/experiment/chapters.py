@@ -118,8 +118,10 @@ def along_training(results: Results, directory: Path) -> list[Block]:
     by_name = {(r["name"], r["how"]): r for r in results["strength"]["players"]}
     kind = results["strength"]["measure"]
     both = [percent(as_estimate(by_name[n, SEARCH][kind]), 2) for n in ("AlphaZero", "MuZero")]
-    simulations = str(results["training"]["AlphaZero"]["simulations"])
-    rows.append(["simulations a move", simulations, *both, points(gap, 2), verdict(gap)])
+    counts = {results["training"][n]["simulations"] for n in ("AlphaZero", "MuZero")}
+    if len(counts) == 1:
+        simulations = str(*counts)
+        rows.append(["simulations a move", simulations, *both, points(gap, 2), verdict(gap)])
     return [Rows(rows), Picture("training", "Strength along training, by what was spent.")]
 
 
@@ -143,7 +145,7 @@ def search(results: Results, directory: Path) -> list[Block]:
             Panel("against the truth", "simulations a move", label, lines, log_x=True, share=True)
         )
     figures.save(figures.curves(panels), directory, "search")
-    rows = [["", "most minus none", "", "fewest that cannot be told from the best"]]
+    rows = [["", "most minus none", "", "simulations from which on none is told from the best"]]
     for row in found["contenders"]:
         gained = as_estimate(row["gained"])
         rows.append([row["name"], points(gained, 2), verdict(gained), str(row["enough"])])

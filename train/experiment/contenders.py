@@ -16,7 +16,7 @@ from ...planners import Plan, Planner
 from ..agent import Agent, make_agent, spread
 from ..build import build_search
 from ..catalogue import game_named
-from ..config import Config
+from ..config import Config, SearchConfig
 from ..oracles import moves_in
 from ..players import Player
 from ..trained import load
@@ -119,11 +119,18 @@ def _alone(planner: Planner) -> Callable[[Params, Any, Any], Any]:
 
 
 def exploring(config: Config, params: Params) -> Callable[[Any, Any], Any]:
-    """How a run moves in its self-play: `(keys [N], state [N, ...]) -> action [N]`."""
-    planner = agent_of(config).planner
-    search = build_search(planner, replace(config.search, reuse=False), explore=True)
-    plan = spread(lambda params, keys, state, tree: search(params, keys, state, 1.0))
+    """How a run explores in its self-play: `(keys [N], state [N, ...]) -> action [N]`.
+
+    Random moves besides those of the search, and an end of exploring, are left out.
+    """
+    plan = _exploring(agent_of(config).planner, replace(config.search, reuse=False))
     return lambda keys, state: jnp.asarray(np.asarray(plan(params, keys, state).action))
+
+
+@functools.lru_cache(maxsize=8)
+def _exploring(planner: Planner, config: SearchConfig) -> Callable[..., Plan]:
+    search = build_search(planner, config, explore=True)
+    return spread(lambda params, keys, state, tree: search(params, keys, state, 1.0))
 
 
 def crossed(muzero: Contender) -> Contender:

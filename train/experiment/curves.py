@@ -1,4 +1,4 @@
-"""Strength along training, under four budgets that can be called equal."""
+"""Strength along training, under budgets that can be called equal."""
 
 from typing import NamedTuple
 
@@ -65,11 +65,16 @@ def spent(config: Config, rows: list[Row], rounds: list[int]) -> dict[str, np.nd
 
 
 def even(first: Curve, second: Curve) -> list[Even]:
-    """Strength after equal expense, by straight lines between what was measured."""
+    """Strength after equal expense, by straight lines between what was measured.
+
+    A budget is left out if that is less than the first network cost that either has kept.
+    """
     found = []
     for budget in BUDGETS:
         most = [curve.spent[budget][:, -1].mean() for curve in (first, second)]
         amount = float(min(most))
+        if any((curve.spent[budget][:, 0] > amount).any() for curve in (first, second)):
+            continue
         pair = [at(curve, budget, amount) for curve in (first, second)]
         found.append(
             Even(
@@ -94,4 +99,4 @@ def at(curve: Curve, budget: str, amount: float) -> Measured:
         high = min(low + 1, len(x) - 1)
         one, other = (curve.measured[i].by_seed[seed] for i in (low, high))
         rows.append((1 - share) * one + share * other)
-    return Measured(rows, curve.measured[0].sampled)
+    return Measured(rows, curve.measured[0].clusters)

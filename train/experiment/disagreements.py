@@ -117,7 +117,8 @@ def _view(game, name: str, plan, at: int) -> View:
     shares = {
         written(game, int(a)): float(visits[a] / visits.sum()) for a in np.flatnonzero(visits)
     }
-    line = principal_variation(plan.tree, at, action)
+    # mctx keeps no tree of ours.
+    line = principal_variation(plan.tree, at, action) if plan.tree is not None else []
     text = line_text(game, line)
     return View(name, written(game, action), float(plan.search_value[at]), shares, text)
 

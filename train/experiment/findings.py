@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from .contenders import CROSS
 from .intervals import Estimate
 from .measuring import ALONE, SEARCH
@@ -39,7 +37,7 @@ def measure(results: Results) -> tuple[str, str]:
 def percent(found: Estimate, digits: int = 1) -> str:
     """A share with its interval, `87.5 % [81.0, 92.0]`."""
     text = f"{100 * found.mean:.{digits}f} %"
-    if np.isnan(found.low):
+    if not found.known:
         return text
     return f"{text} [{100 * found.low:.{digits}f}, {100 * found.high:.{digits}f}]"
 
@@ -47,17 +45,21 @@ def percent(found: Estimate, digits: int = 1) -> str:
 def points(found: Estimate, digits: int = 1) -> str:
     """A difference of shares, `+3.1 points [-0.2, +6.4]`."""
     text = f"{100 * found.mean:+.{digits}f} points"
-    if np.isnan(found.low):
+    if not found.known:
         return text
     return f"{text} [{100 * found.low:+.{digits}f}, {100 * found.high:+.{digits}f}]"
 
 
 def verdict(found: Estimate) -> str:
     """What an interval lets one say of a difference."""
-    if np.isnan(found.low):
-        alike = "the same with this seed" if found.mean == 0 else "with one seed, without interval"
-        return alike
-    return "told apart" if found.tells else "cannot be told apart at this budget"
+    alone = len(found.by_seed) == 1
+    if not found.known and found.mean == 0:
+        return "the same with this seed" if alone else "the same with every seed"
+    if not found.known:
+        return "with one seed, without interval" if alone else "by as much with every seed"
+    of_whom = " (these two networks: one seed)" if alone else ""
+    said = "told apart" if found.tells else "cannot be told apart at this budget"
+    return said + of_whom
 
 
 def _player(results: Results, name: str, how: str) -> Estimate:
@@ -68,6 +70,8 @@ def _player(results: Results, name: str, how: str) -> Estimate:
 
 def _who_is_stronger(results: Results) -> str:
     simulations = results["training"]["AlphaZero"]["simulations"]
+    others = results["training"]["MuZero"]["simulations"]
+    simulations = f"{simulations}" if simulations == others else f"{simulations} and {others}"
     one, other = (percent(_player(results, name, SEARCH)) for name in ("AlphaZero", "MuZero"))
     apart = as_estimate(results["strength"]["gaps"]["AlphaZero above MuZero"])
     does, of_what = measure(results)
@@ -109,11 +113,11 @@ def _search(results: Results, name: str) -> str:
     row = next(r for r in results["scaling"]["contenders"] if r["name"] == name)
     most = results["scaling"]["simulations"][-1]
     simulations = results["training"][name]["simulations"]
-    enough = "0, the network alone" if row["enough"] == 0 else f"{row['enough']}"
+    enough = f"From {row['enough'] or 'no'} simulations"
+    none = "none can be told from the best" if gained.known else "none is less than the best"
     return (
-        f"{simulations} simulations add {points(gained)} to {name}'s network alone "
-        f"({percent(alone)}): {verdict(gained)}. Of 0 to {most} simulations, the fewest that "
-        f"cannot be told from the best: {enough}."
+        f"{simulations} simulations change what {name}'s network is worth alone, {percent(alone)}, "
+        f"by {points(gained)}: {verdict(gained)}. {enough} on, up to {most}, {none}."
     )
 
 
@@ -121,7 +125,7 @@ def _model(results: Results) -> list[str]:
     """How far the learned model can be trusted."""
     found = []
     name = "value" if _known(results, "value") else "value_to_network"
-    truth = "the true value" if name == "value" else "the network's own of the real position"
+    truth = "the true value" if name == "value" else "the network's own value of the real position"
     for kind, card in results["cards"].items():
         depth = min(5, len(card[name]) - 1)
         at = [card[row][depth] for row in (name, "illegal", "end")]

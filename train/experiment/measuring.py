@@ -1,9 +1,10 @@
 """What all parts of a comparison measure with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..trained import load
 from . import strength as strength_lib
 from .budget import Budget
 from .contenders import CROSS, Contender
@@ -41,25 +42,40 @@ class Measuring:
     truth: Truth | None
     pulse: Callable[[], None]
 
-    def main(
-        self, contender: Contender, simulations: int | None = None, rungs: tuple[int, ...] = ()
-    ) -> Measured:
+    def main(self, contender: Contender, simulations: int | None = None) -> Measured:
         """Strength as one number: against the truth where it is known, else the ladder."""
         self.pulse()
         if self.truth is not None:
             return strength_lib.kept(contender, self.truth, self.budget.num_openings, simulations)
-        return self.ladder(contender, simulations, rungs)
+        return self.ladder(contender, simulations)
 
-    def ladder(
-        self, contender: Contender, simulations: int | None = None, rungs: tuple[int, ...] = ()
-    ) -> Measured:
+    def ladder(self, contender: Contender, simulations: int | None = None) -> Measured:
         """Points per game against the pure tree searches of the budget."""
         self.pulse()
-        sizes = (rungs or self.budget.rungs, self.budget.num_openings, self.opening_plies)
+        sizes = (self.budget.rungs, self.budget.num_openings, self.opening_plies)
         return strength_lib.ladder(contender, *sizes, simulations)
 
+    def along(self, contender: Contender) -> dict[int, Contender]:
+        """The planner as it was along its training, by round.
 
-def snapshots(directory: Path) -> dict[int, Path]:
-    """The networks that a run has kept along its training, by round."""
+        Raises:
+            OSError: if its networks are not there, or damaged.
+        """
+        files = [_networks(path) for path in self.runs[contender.config.planner]]
+        found = {}
+        for number in sorted(set.intersection(*map(set, files))):
+            try:
+                params = [load(of_seed[number]).params for of_seed in files]
+            except ValueError as error:
+                raise OSError(str(error)) from error
+            found[number] = replace(contender, params=params)
+        if not found:
+            folders = ", ".join(map(str, self.runs[contender.config.planner]))
+            raise OSError(f"no networks are kept in {folders}")
+        return found
+
+
+def _networks(directory: Path) -> dict[int, Path]:
+    """The files that a run has kept along its training, by round."""
     files = sorted((directory / "networks").glob("round_*.npz"))
     return {int(path.stem.removeprefix("round_")): path for path in files}

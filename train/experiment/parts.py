@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ...models import num_parameters
@@ -14,13 +13,12 @@ from ..catalogue import solution_of
 from ..folder import read_rows
 from ..oracles import Solution
 from ..report_card import walk
-from ..trained import load
 from . import cards as cards_lib
 from . import curves as curves_lib
 from . import strength as strength_lib
 from .contenders import CROSS, Contender
 from .disagreements import disagreements
-from .measuring import ALONE, GAPS, SEARCH, Measuring, snapshots
+from .measuring import ALONE, GAPS, SEARCH, Measuring
 from .strength import Measured
 from .tournament import Entrant, tournament
 from .truth import valuer
@@ -108,15 +106,10 @@ def curves(measuring: Measuring) -> dict[str, Any]:
 
 
 def _curve(measuring: Measuring, contender: Contender) -> curves_lib.Curve:
+    kept = measuring.along(contender)
     folders = measuring.runs[contender.config.planner]
-    files = [snapshots(path) for path in folders]
-    rounds = sorted(set.intersection(*(set(found) for found in files)))
-    rows = [curves_lib.spent(contender.config, read_rows(path), rounds) for path in folders]
-    measured = []
-    for number in rounds:
-        params = [load(found[number]).params for found in files]
-        kept = Contender(contender.name, contender.config, params)
-        measured.append(measuring.main(kept, rungs=measuring.budget.rungs[:2]))
+    rows = [curves_lib.spent(contender.config, read_rows(path), list(kept)) for path in folders]
+    measured = [measuring.main(one) for one in kept.values()]
     spent = {name: np.stack([row[name] for row in rows]) for name in curves_lib.BUDGETS}
     return curves_lib.Curve(contender.name, spent, measured)
 
@@ -143,15 +136,13 @@ def ratings(measuring: Measuring) -> dict[str, Any]:
 
 def _half_trained(measuring: Measuring, contender: Contender) -> list[Entrant]:
     """The planner as it was at the middle of what was kept of its training."""
-    files = [snapshots(path) for path in measuring.runs[contender.config.planner]]
-    rounds = sorted(files[0])
-    if len(rounds) < 2:
+    kept = measuring.along(contender)
+    if len(kept) < 2:
         return []
-    number = rounds[(len(rounds) - 1) // 2]
-    params = [load(found[number]).params for found in files]
-    half = Contender(contender.name, contender.config, params)
-    name = f"{contender.name} after {number} of {rounds[-1]} rounds"
-    return [Entrant(name, [half.player(seed) for seed in range(len(params))])]
+    number = list(kept)[(len(kept) - 1) // 2]
+    half, seeds = kept[number], range(len(contender.params))
+    name = f"{contender.name} after {number} of {list(kept)[-1]} rounds"
+    return [Entrant(name, [half.player(seed) for seed in seeds])]
 
 
 def scaling(measuring: Measuring) -> dict[str, Any]:
@@ -179,14 +170,16 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
 
 
 def enough(simulations: list[int], measured: list[Measured]) -> int:
-    """The fewest simulations from which on the strongest setting is not told apart from any."""
+    """The fewest simulations from which on none is told from the strongest.
+
+    Where there is no interval, whatever is weaker counts as told.
+    """
     means = [one.estimate.mean for one in measured]
     best = measured[int(np.argmax(means))]
     enough_from = len(measured) - 1
     for at in reversed(range(len(measured))):
         apart = best.above(measured[at])
-        unknown = np.isnan(apart.low)
-        if apart.low > 0 or (unknown and apart.mean > 0):
+        if apart.low > 0 or (not apart.known and apart.mean > 0):
             break
         enough_from = at
     return simulations[enough_from]
@@ -196,9 +189,9 @@ def cards(measuring: Measuring) -> dict[str, Any]:
     """The learned model's report card."""
     solution = solution_of(measuring.game)
     perfect = None if solution is None else players.perfect_player(solution)
-    measuring.pulse()
     sizes = (measuring.budget.num_walks, measuring.budget.depth)
-    return cards_lib.cards(measuring.contenders[1], *sizes, perfect, valuer(measuring.game))
+    known = (perfect, valuer(measuring.game))
+    return cards_lib.cards(measuring.contenders[1], *sizes, *known, measuring.pulse)
 
 
 def sides(measuring: Measuring) -> dict[str, Any]:
@@ -207,12 +200,21 @@ def sides(measuring: Measuring) -> dict[str, Any]:
     if measuring.truth is None:
         act, key = players.random_player(), jax.random.key(7)
         walks = walk(measuring.contenders[0].game, act, key, 8 * size, 0)
-        state = jax.tree.map(lambda x: jnp.asarray(x)[0], walks.state)
+        rows = np.asarray(walks.state.observation)[0].reshape(8 * size, -1)
+        different = np.unique(rows, axis=0, return_index=True)[1]
+        state = jax.tree.map(lambda x: np.asarray(x)[0, different], walks.state)
+        what = f"{len(different):,} positions of random play"
     else:
-        state = measuring.truth.state
+        state, what = measuring.truth.state, measuring.truth.what
     num = measuring.budget.num_boards
+    measuring.pulse()
     found, differ = disagreements(measuring.contenders[:2], state, size, num, measuring.truth)
-    return {"positions": found, "differ": differ, "of": len(state.observation)}
+    return {
+        "positions": found,
+        "differ": differ,
+        "what": what,
+        "seed": measuring.budget.seeds[0],
+    }
 
 
 PARTS: dict[str, tuple[str, Callable[[Measuring], dict[str, Any]]]] = {

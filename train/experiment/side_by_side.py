@@ -1,5 +1,6 @@
 """The chapter of a report that shows positions in which the planners disagree."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,28 @@ from .page import Block, Picture, Rows, Text
 def sides(results: Results, directory: Path) -> list[Block]:
     found = results["sides"]
     blocks: list[Block] = [
-        Text(f"The planners move differently in {found['differ']:,} of {found['of']:,} positions.")
+        Text(
+            f"The networks of seed {found['seed']} move differently in {found['differ']:,} of "
+            f"{found['what']}."
+        )
     ]
-    drawn = [p for p in found["positions"] if p["stones"] is not None]
+    numbered = list(enumerate(found["positions"], 1))
+    drawn = [(n, p) for n, p in numbered if p["stones"] is not None]
     if drawn:
-        figure = boards.boards([(f"{p['to_move']} to move", _boards(p)) for p in drawn])
+        figure = boards.boards([(f"{n}: {p['to_move']} to move", _boards(p)) for n, p in drawn])
         figures.save(figure, directory, "sides")
         caption = (
             "Shares of the root's visits, and beside them what each move is truly worth for the "
             "player to move, where that is known."
         )
         blocks.append(Picture("sides", caption))
+    blocks += [
+        Text(f"{number}: {' / '.join(p['text'].split(chr(10)))}")
+        for number, p in numbered
+        if p["stones"] is None and p["text"]
+    ]
     rows = [["position", "planner", "plays", "value", "line"]]
-    for number, position in enumerate(found["positions"], 1):
+    for number, position in numbered:
         for view in position["views"]:
             true = position["truth"].get(view["move"])
             move = view["move"] if true is None else f"{view['move']} (truly {true:+.0f})"
@@ -61,7 +71,10 @@ def _cell(move: str, stones: np.ndarray) -> tuple[int, int] | None:
     """Where a move puts its stone: `a1` is the lower left cell, `4` drops into a column."""
     height, width = stones.shape
     if move.isdigit():
-        free = np.flatnonzero(stones[:, int(move) - 1] < 0)
-        return (int(free[-1]), int(move) - 1) if len(free) else None
+        column = int(move) - 1
+        free = np.flatnonzero(stones[:, column] < 0) if 0 <= column < width else []
+        return (int(free[-1]), column) if len(free) else None
+    if not re.fullmatch(r"[a-z]\d{1,3}", move):
+        return None
     row, column = height - int(move[1:]), ord(move[0]) - ord("a")
     return (row, column) if 0 <= row < height and 0 <= column < width else None

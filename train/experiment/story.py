@@ -39,8 +39,9 @@ def ratings(results: Results, directory: Path) -> list[Block]:
         others = [b if a == name else a for a, b in table["alike"] if name in (a, b)]
         rows.append([name, f"{elo:+.0f}", f"[{low:+.0f}, {high:+.0f}]", "; ".join(others)])
     text = (
-        f"From {table['games']:,} games, everybody against everybody. Bradley-Terry by maximum "
-        f"likelihood, a draw as half a win, {table['anchor']} at 0."
+        f"Everybody against everybody, {table['games']:,} games that differ in opening or seat. "
+        "Bradley-Terry by maximum likelihood, a draw as half a win, the interval by drawing "
+        f"openings and seeds anew; {table['anchor']} is 0."
     )
     return [Picture("ratings", text), Rows(rows), Text(text)]
 
@@ -68,8 +69,9 @@ def method(results: Results) -> list[Block]:
         f"{who} Strength: a player {' x % '.join(measure(results))}. The ladder is {rungs}, "
         f"{settings['num_openings']} openings of {settings['opening_plies']} random moves a seed, "
         "each from both seats; an opening may be lost already for whoever gets it, so equal "
-        f"players score 50 %. {CROSS} is MuZero's trained network searched like AlphaZero's: what "
-        "is lost between the two is the learned model's doing alone."
+        f"players score 50 %. {CROSS} is MuZero's trained network searched with the rules: what "
+        "is lost between the two is the learned model's doing alone. Seconds of training hold "
+        "compiling, which the first seed pays."
     )
     took = ", ".join(f"{name} {value:.0f} s" for name, value in results["seconds"].items())
     return [Rows(rows), Text(text), Text(f"Time: {took}.")]

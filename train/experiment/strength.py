@@ -10,7 +10,7 @@ from ..arena import match_key, points
 from ..oracles import Judgement, Solution, judge, moves_of
 from ..players import Player
 from .contenders import Contender
-from .intervals import Estimate, difference, estimate
+from .intervals import OPENINGS, Clusters, Estimate, difference, estimate
 from .truth import Truth
 
 
@@ -20,19 +20,19 @@ class Measured(NamedTuple):
     Attributes:
         by_seed: for each seed `[N]`: whether the move keeps the game value in each position, or
             the points per game from each opening.
-        sampled: whether those are a sample.
+        clusters: what those stand for.
     """
 
     by_seed: list[np.ndarray]
-    sampled: bool
+    clusters: Clusters
 
     @property
     def estimate(self) -> Estimate:
-        return estimate(self.by_seed, self.sampled, share=True)
+        return estimate(self.by_seed, self.clusters, share=True)
 
     def above(self, other: "Measured") -> Estimate:
         """The difference to another contender under the same seeds, positions and openings."""
-        return difference(self.by_seed, other.by_seed, self.sampled)
+        return difference(self.by_seed, other.by_seed, self.clusters)
 
 
 class Plies(NamedTuple):
@@ -55,7 +55,11 @@ def kept(contender: Contender, truth: Truth, size: int, simulations: int | None 
         truth.keeps(contender.think(seed, truth.state, size, simulations).action)
         for seed in range(len(contender.params))
     ]
-    return Measured(rows, not truth.whole)
+    return Measured(rows, _clusters(truth))
+
+
+def _clusters(truth: Truth) -> Clusters:
+    return Clusters(sampled=not truth.whole, shared=True)
 
 
 def by_ply(
@@ -72,10 +76,10 @@ def by_ply(
     at = lambda rows, ply: [row[truth.ply == ply] for row in rows]  # noqa: E731
     found = Plies(
         ply=plies.tolist(),
-        kept=[estimate(at(good, ply), not truth.whole, share=True) for ply in plies],
-        value_error=[estimate(at(wrong, ply), not truth.whole) for ply in plies],
+        kept=[estimate(at(good, ply), _clusters(truth), share=True) for ply in plies],
+        value_error=[estimate(at(wrong, ply), _clusters(truth)) for ply in plies],
     )
-    return Measured(good, not truth.whole), found
+    return Measured(good, _clusters(truth)), found
 
 
 def ladder(
@@ -102,7 +106,7 @@ def ladder(
                 axis=0,
             )
         )
-    return Measured(rows, True)
+    return Measured(rows, OPENINGS)
 
 
 def meet(
