@@ -254,3 +254,12 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(tmp_path):
     (place / "parts/cards.json").write_text("{")
     with pytest.raises(OSError, match="cards.json is damaged"):
         experiment.execute(prepared(place, True), Silent(), lambda: False)
+
+
+def test_some_of_the_positions_are_a_sample_of_them(tmp_path):
+    truth = truth_of("race_to_21", tmp_path)
+    some = truth.some(5)
+    assert len(some.ply) == 5 and not some.whole
+    assert jax.tree.leaves(some.state)[0].shape[0] == 5
+    assert truth.some(1_000) is truth
+    np.testing.assert_array_equal(some.value, truth.some(5).value)

@@ -31,6 +31,6 @@ class Budget:
 DOUBLING = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 800)
 BUDGETS = {
     "quick": Budget((0,), 3, 50, (50, 200), (0, 2, 8, 32, 128), 128, 10, 3),
-    "standard": Budget((0, 1, 2, 3, 4), 6, 100, (50, 200, 800), DOUBLING, 512, 10, 4),
-    "thorough": Budget(tuple(range(10)), 12, 200, (50, 200, 800, 3200), DOUBLING, 1024, 10, 8),
+    "standard": Budget((0, 1, 2, 3, 4), 6, 100, (50, 400), DOUBLING, 512, 10, 4),
+    "thorough": Budget(tuple(range(10)), 12, 200, (50, 400, 3200), DOUBLING, 1024, 10, 8),
 }

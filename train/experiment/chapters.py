@@ -150,6 +150,7 @@ def search(results: Results, directory: Path) -> list[Block]:
         gained = as_estimate(row["gained"])
         rows.append([row["name"], points(gained, 2), verdict(gained), str(row["enough"])])
     caption = "Every final network with more and fewer simulations; 0 is the network alone."
+    caption += f" The truth: {found['truth']}." if found["truth"] else ""
     return [Rows(rows), Picture("search", caption)]
 
 

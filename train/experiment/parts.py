@@ -1,6 +1,7 @@
 """The parts of a comparison, each a function from trained networks to numbers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -22,6 +23,9 @@ from .measuring import ALONE, GAPS, SEARCH, Measuring
 from .strength import Measured
 from .tournament import Entrant, tournament
 from .truth import valuer
+
+SCALED = 500
+"""Positions that every number of simulations is tried on."""
 
 
 def training(measuring: Measuring) -> dict[str, Any]:
@@ -147,13 +151,11 @@ def _half_trained(measuring: Measuring, contender: Contender) -> list[Entrant]:
 
 def scaling(measuring: Measuring) -> dict[str, Any]:
     """Every contender with every number of simulations; where search stops helping."""
-    found = []
+    truth = measuring.truth and measuring.truth.some(SCALED)
+    some, found = replace(measuring, truth=truth), []
     for contender in measuring.contenders:
         measured = [
-            (
-                measuring.ladder(contender, number),
-                measuring.main(contender, number) if measuring.truth else None,
-            )
+            (some.ladder(contender, number), some.main(contender, number) if truth else None)
             for number in measuring.budget.simulations
         ]
         main = [kept or score for score, kept in measured]
@@ -166,7 +168,8 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
                 "gained": main[-1].above(main[0]),
             }
         )
-    return {"simulations": measuring.budget.simulations, "contenders": found}
+    numbers = {"simulations": measuring.budget.simulations, "contenders": found}
+    return numbers | {"truth": truth.what if truth else None}
 
 
 def enough(simulations: list[int], measured: list[Measured]) -> int:

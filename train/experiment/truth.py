@@ -38,6 +38,15 @@ class Truth(NamedTuple):
         chosen = np.take_along_axis(self.action_values, action[:, None].astype(int), axis=1)[:, 0]
         return (chosen >= self.value).astype(float)
 
+    def some(self, num: int) -> "Truth":
+        """At most `num` of the positions, always the same ones."""
+        if num >= len(self.ply):
+            return self
+        at = np.sort(np.random.default_rng(0).permutation(len(self.ply))[:num])
+        state = jax.tree.map(lambda x: x[at], self.state)
+        rows = (self.ply[at], self.value[at], self.action_values[at])
+        return Truth(state, *rows, False, f"{num} of {self.what}")
+
 
 def truth_of(game: str, directory: Path) -> Truth | None:
     """The positions that the game called `game` is judged by; None where nothing is known.
