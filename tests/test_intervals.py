@@ -5,7 +5,7 @@ import pytest
 from duozero.train.experiment.intervals import Clusters, difference, estimate
 
 WHOLE = Clusters(sampled=False, shared=True)
-TRUTH, BETWEEN, NUM_CLUSTERS, REPEATS = 0.6, 0.08, 40, 2_000
+TRUTH, BETWEEN, NUM_CLUSTERS, REPEATS = 0.6, 0.08, 40, 1_000
 
 
 def trainings(rng, num_seeds):
