@@ -164,7 +164,14 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("command", WRONG)
+# What loads JAX and more before it can refuse is left to CI.
+QUICK = ("train", "games", "trian", "bench")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(c, marks=() if c.split(" ")[0] in QUICK else pytest.mark.slow) for c in WRONG],
+)
 def test_what_is_wrong_takes_one_line_and_changes_nothing(command, place, capsys):
     before = listing(place)
     assert cli.main(command.split()) == 2

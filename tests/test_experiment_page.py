@@ -19,6 +19,7 @@ from duozero.train.experiment.page import (
     markdown,
 )
 
+pytestmark = pytest.mark.slow
 ODD = 'a <b> & "c" | d'
 BLOCKS = [
     Text(f"The paragraph, {ODD}."),

@@ -63,6 +63,7 @@ def openings(rng, p, number):
     return np.select([roll < p - drawn / 2, roll < p + drawn / 2], [1.0, 0.5], 0.0).sum(axis=0)
 
 
+@pytest.mark.slow
 def test_the_intervals_are_honest():
     """Of 1,000 tournaments of players of known strength, 93 to 97 % hold it in their interval."""
     elo, rng, covered = np.array([0.0, 60.0, -120.0]), np.random.default_rng(1), 0
