@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from duozero.games import make
 from duozero.planners.rollout import random_action
-from duozero.train.arena import Score, match
+from duozero.train.arena import match
 from duozero.train.oracles import solve
 from duozero.train.players import (
     Player,
@@ -15,6 +15,7 @@ from duozero.train.players import (
     perfect_player,
     random_player,
 )
+from duozero.train.score import Score
 from toys import Bonus, Walk
 
 

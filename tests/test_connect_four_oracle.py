@@ -12,13 +12,14 @@ from duozero.games import make
 from duozero.games.connect_four import ConnectFour
 from duozero.train import cli, evaluate, losing_moves
 from duozero.train.agent import Agent
-from duozero.train.arena import match, wilson
+from duozero.train.arena import match
 from duozero.train.config import resolve
 from duozero.train.connect_four_oracle import KINDS, Position, Solver, perfect_player
 from duozero.train.connect_four_positions import NAME, read, replay, sample, write
 from duozero.train.losing_moves import Losses, count
 from duozero.train.oracles import moves_in, solve
 from duozero.train.players import Player, random_player
+from duozero.train.score import wilson
 from duozero.train.trained import Trained
 
 # One of each kind, in the order of KINDS, with the scores that bitbully gives.

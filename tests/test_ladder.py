@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from duozero.train import checkpoint, cli, measure, roster
 from duozero.train.agent import make_agent
-from duozero.train.arena import Score
 from duozero.train.catalogue import game_named
 from duozero.train.config import resolve
 from duozero.train.connect_four_oracle import Position
 from duozero.train.run import train
+from duozero.train.score import Score
 from duozero.train.trained import load
 from test_checkpoint import SETTINGS as TINY
 from test_checkpoint import same

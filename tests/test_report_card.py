@@ -10,7 +10,8 @@ from duozero import planners
 from duozero.planners import puct
 from duozero.train.oracles import solve, true_values
 from duozero.train.players import perfect_player, random_player
-from duozero.train.report_card import by_depth, report_card, walk
+from duozero.train.report_card import by_depth, report_card
+from duozero.train.walks import walk
 from toys import Bonus, exact
 
 DEPTH = 4

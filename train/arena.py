@@ -1,8 +1,7 @@
-"""Matches between players, with an interval on every score."""
+"""Matches between players."""
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,53 +11,7 @@ from ..games import Game, State
 from ..planners.rollout import random_action
 from ..planners.tree import Tree
 from .players import Player
-
-
-def wilson(share: float, num: int) -> tuple[float, float]:
-    """95 % interval of a share among `num` independent trials (E. B. Wilson, 1927)."""
-    z = 1.959964
-    centre = (share + z * z / (2 * num)) / (1 + z * z / num)
-    half = z / (1 + z * z / num) * (share * (1 - share) / num + z * z / (4 * num * num)) ** 0.5
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
-class Score(NamedTuple):
-    """Games won, drawn and lost by the first player of a match.
-
-    `distinct` counts the games that began differently, by opening and seat, where that is known:
-    two players who leave nothing to chance only repeat the others. 0 counts them all.
-    """
-
-    wins: int
-    draws: int
-    losses: int
-    distinct: int = 0
-
-    @property
-    def games(self) -> int:
-        return self.wins + self.draws + self.losses
-
-    @property
-    def mean(self) -> float:
-        """Points per game: 1 a win, 0.5 a draw; in [0, 1]."""
-        return (self.wins + self.draws / 2) / self.games
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of `mean`.
-
-        Wilson's interval takes every game for a win or a loss, and distinct games for independent;
-        draws and openings played from both seats only make the true one narrower.
-        """
-        return wilson(self.mean, self.distinct or self.games)
-
-    def __str__(self) -> str:
-        """In percent."""
-        low, high = self.interval
-        return (
-            f"{100 * self.mean:.1f} [{100 * low:.1f}, {100 * high:.1f}] "
-            f"+{self.wins} ={self.draws} -{self.losses}"
-        )
+from .score import Score
 
 
 def match_key(seed: int) -> jax.Array:
@@ -95,23 +48,16 @@ def match(
     return Score(*map(int, counts), distinct=2 * int(number.max() + 1))
 
 
-def points(
-    game: Game,
-    first: Player,
-    second: Player,
-    key: jax.Array,
-    num_openings: int = 100,
-    opening_plies: int = 2,
-) -> np.ndarray:
+def points(game: Game, first: Player, second: Player, key: jax.Array, *sizes: int) -> np.ndarray:
     """As `match`: the first player's points per game from each opening that was drawn, `[D]`.
 
     1 a win, 0.5 a draw. An opening that was drawn again only counts with its mean, so that all
-    `D <= num_openings` stand for themselves.
+    `D <= num_openings` stand for themselves. `sizes` are the number of openings and their length.
 
     Raises:
         ValueError: as `match`.
     """
-    outcome, number = _outcomes(game, first, second, key, num_openings, opening_plies)
+    outcome, number = _outcomes(game, first, second, key, *sizes)
     gained = ((1 + np.sign(outcome)) / 2).mean(axis=0)
     return np.bincount(number, gained) / np.bincount(number)
 

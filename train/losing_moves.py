@@ -7,11 +7,11 @@ import jax
 import numpy as np
 
 from ..games.connect_four import ConnectFour
-from .arena import wilson
 from .connect_four_oracle import DIFFICULTIES, KINDS, STAGES, Position
 from .connect_four_positions import replay
 from .oracles import moves_in
 from .players import Player
+from .score import wilson
 
 CENTRE = 3
 

@@ -10,13 +10,14 @@ from ..games.connect_four import ConnectFour
 from ..models import Params
 from . import connect_four_positions, losing_moves
 from .agent import Agent, mcts
-from .arena import Score, match
+from .arena import match
 from .catalogue import solution_of
 from .checkpoint import Best
 from .config import Config
 from .folder import Row
 from .oracles import Judgement, Solution, judge, moves_of
 from .players import Player
+from .score import Score
 
 Measure = Callable[[dict, list[Row]], Row]
 LADDER = "strength/mcts:"

@@ -55,8 +55,3 @@ EXPLAIN_JUDGEMENTS = (
     "second, over every reply of the opponent, those that are lost; none proves that the player "
     "cannot be beaten. (How many lines there are depends on its own moves.)"
 )
-
-
-def minutes(seconds: float) -> str:
-    """Seconds for people."""
-    return f"{seconds:.0f} s" if seconds < 300 else f"{seconds / 60:.1f} min"

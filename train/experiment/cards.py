@@ -12,11 +12,11 @@ from ...planners import Planner, Search
 from ..build import build_search
 from ..config import SearchConfig
 from ..players import Player, random_player
-from ..report_card import Errors, report_card, walk
+from ..report_card import Errors, report_card
+from ..walks import Act, walk
 from .contenders import Contender, agent_of, exploring
 from .intervals import Estimate, estimate
 
-Act = Callable[[Any, Any], Any]
 SELF_PLAY = "self-play"
 SHARES = ("end", "turn", "illegal")
 """Errors that are probabilities."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from ..arena import wilson
+from ..score import wilson
 
 NORMAL = 1.959964
 

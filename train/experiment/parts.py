@@ -13,7 +13,7 @@ from ..agent import mcts, named
 from ..catalogue import solution_of
 from ..folder import read_rows
 from ..oracles import Solution
-from ..report_card import walk
+from ..walks import walk
 from . import cards as cards_lib
 from . import curves as curves_lib
 from . import strength as strength_lib
