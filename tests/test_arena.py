@@ -97,6 +97,7 @@ def test_the_same_key_is_the_same_match(tic_tac_toe):
     assert play(1) != play(2) or play(1) != play(3)
 
 
+@pytest.mark.slow
 def test_a_perfect_player_never_loses_and_beats_a_random_one(tic_tac_toe, solution):
     perfect = perfect_player(solution)
     # From the empty board, where perfect play is a draw.

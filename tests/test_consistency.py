@@ -24,6 +24,7 @@ def length(tree):
     return float(jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(tree))))
 
 
+@pytest.mark.slow
 def test_it_moves_g_and_the_projections_but_not_the_real_embeddings(learned):
     params, sample = trained(learned), samples(learned)
     gradient = jax.jit(jax.grad(consistency), static_argnums=1)(params, learned, sample)

@@ -123,6 +123,7 @@ def test_the_best_plays_under_its_own_name(runs, capsys):
     assert json.loads(capsys.readouterr().out)["score"]["distinct"] > 0
 
 
+@pytest.mark.slow
 def test_a_run_that_was_never_measured_has_no_best(tmp_path, capsys):
     config = resolve("race_to_5_2", "alphazero", TINY)
     config = dataclasses.replace(config, num_rounds=2, evaluate_every=0, checkpoint_every=1)

@@ -52,6 +52,7 @@ def ship(*runs):
     return shipped.main([*map(str, runs), "--commit", "abc1234", "--reached", "loses one game"])
 
 
+@pytest.mark.slow
 def test_a_run_of_the_recipe_is_shipped_and_plays_by_its_planners_name(place, files, capsys):
     assert ship(place / "run") == 0
     assert {path.name for path in files.iterdir()} == {f"{GAME}_muzero.npz", "README.md"}
@@ -70,6 +71,7 @@ def test_a_run_of_the_recipe_is_shipped_and_plays_by_its_planners_name(place, fi
         roster.player("alphazero", GAME)
 
 
+@pytest.mark.slow
 def test_a_run_of_other_settings_is_refused_by_name(place, files, capsys):
     assert ship(place / "run", place / "other") == 2
     shown = capsys.readouterr().err
@@ -77,6 +79,7 @@ def test_a_run_of_other_settings_is_refused_by_name(place, files, capsys):
     assert not list(files.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["checkpoints/2", "report.json"])
 def test_a_run_that_is_not_finished_is_refused(place, files, tmp_path, capsys, missing):
     run = tmp_path / "run"
@@ -88,6 +91,7 @@ def test_a_run_that_is_not_finished_is_refused(place, files, tmp_path, capsys, m
     assert not network_file.all_shipped()
 
 
+@pytest.mark.slow
 def test_files_that_are_too_large_are_refused(place, files, monkeypatch, capsys):
     monkeypatch.setattr(shipped, "MOST_BYTES_EACH", 1_000)
     assert ship(place / "run") == 2
@@ -102,6 +106,7 @@ def test_files_that_are_too_large_are_refused(place, files, monkeypatch, capsys)
     assert [path.name for path in files.iterdir()] == ["other_muzero.npz"]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_replaced_does_not_count_twice(place, files, monkeypatch, capsys):
     assert ship(place / "run") == 0
     (path,) = network_file.all_shipped()
@@ -109,6 +114,7 @@ def test_a_file_that_is_replaced_does_not_count_twice(place, files, monkeypatch,
     assert ship(place / "run") == 0
 
 
+@pytest.mark.slow
 def test_who_names_nobody_plays_the_shipped_alphazero_or_else_mcts(place, files):
     assert session.prepare(GAME).opponent.name == "mcts:400"
     trained = load(place / "run")
