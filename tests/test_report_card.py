@@ -138,3 +138,15 @@ def test_walks_are_games_from_every_ply_that_go_on_as_they_are_played(bonus):
         after = np.where(same, 1, -1) * np.where(state.terminated, 0, values[depth + 1])
         kept = np.where(before.terminated, 0, gain[:, 0] + after)
         np.testing.assert_allclose(kept, np.where(before.terminated, 0, values[depth]), atol=1e-6)
+
+
+def test_a_walk_may_begin_with_random_moves(bonus):
+    """Of a player who always adds one, whatever else is added was added by chance."""
+    adds_one = lambda keys, state: np.zeros(len(keys), np.int32)  # noqa: E731
+    straight = walk(bonus.game, adds_one, jax.random.key(5), 64, 3)
+    assert not np.asarray(straight.action).any()
+    opened = walk(bonus.game, adds_one, jax.random.key(5), 64, 3, opening_plies=1)
+    by_chance = np.asarray(opened.action) > 0
+    first = np.asarray(opened.state.total)[:-1] == 0
+    assert by_chance.any() and not by_chance[~first].any()
+    assert (first & ~by_chance).any()  # Some games begin without.

@@ -138,7 +138,7 @@ COMMANDS = {
     "compare": (
         training.compare,
         "GAME",
-        "train both, let them meet, hold both against perfect play",
+        "train both over seeds, compare them in every way, write a report",
     ),
     "ablate": (
         training.ablate,

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..games.base import Game, State
+from .players import random_player
 
 Array = jax.Array
 Act = Callable[[Array, State], Array]
@@ -47,6 +48,7 @@ def walk(
         opening_plies: each game begins with 0 to this many random moves.
     """
     start_key, pick_key, opening_key, random_key, key = jax.random.split(key, 5)
+    at_random = random_player()
     opening = np.asarray(jax.random.randint(opening_key, (num,), 0, opening_plies + 1))
     step = jax.jit(jax.vmap(game.step))
     state = jax.vmap(game.init)(jax.random.split(start_key, num))
@@ -57,9 +59,11 @@ def walk(
         if ended.all() and len(actions) >= depth + lengths.max():
             break
         keys = jax.random.split(jax.random.fold_in(key, ply), num)
-        actions.append(
-            np.where(ply < opening, _at_random(state, random_key, ply), act(keys, state))
-        )
+        action = np.asarray(act(keys, state))
+        if ply < opening_plies:
+            keys = jax.random.split(jax.random.fold_in(random_key, ply), num)
+            action = np.where(ply < opening, at_random(keys, state), action)
+        actions.append(action)
         state = step(state, jnp.asarray(actions[-1]))
         states.append(state)
     first = np.asarray(jax.random.randint(pick_key, (num,), 0, jnp.asarray(lengths)))
@@ -70,11 +74,3 @@ def walk(
         jax.tree.map(lambda x: jnp.asarray(x[time, lanes]), whole),
         jnp.asarray(np.stack(actions)[time[:-1], lanes]),
     )
-
-
-def _at_random(state: State, key: Array, ply: int) -> np.ndarray:
-    """A random legal move in each position."""
-    legal = np.asarray(state.legal_action_mask)
-    seed = np.asarray(jax.random.key_data(jax.random.fold_in(key, ply)))
-    roll = np.random.default_rng(seed).random(legal.shape)
-    return np.where(legal, roll, -1).argmax(axis=1)
