@@ -49,6 +49,17 @@ def test_nothing_is_drawn_as_nothing():
     drawn(curves([Panel("title", "x", "y", [], log_x=True)] * 4))
 
 
+def names(board):
+    axes = drawn(boards([("", [board])])).axes[0]
+    ticks = axes.get_xticklabels(), axes.get_yticklabels()
+    return [[label.get_text() for label in labels] for labels in ticks]
+
+
+def test_columns_are_named_as_moves_are():
+    assert names(board()) == [["a", "b", "c"], ["3", "2", "1"]]
+    assert names(board()._replace(drops=True)) == [["1", "2", "3"], []]
+
+
 def ticks(x):
     axes = Figure().subplots()
     axes.plot(x, x)

@@ -36,6 +36,8 @@ class Board(NamedTuple):
     title: str = ""
     lines: Sequence[str] = ()
     """Text below the board."""
+    drops: bool = False
+    """Moves are columns, numbered from 1, not cells."""
 
 
 def boards(rows: Sequence[tuple[str, Sequence[Board]]]) -> Figure:
@@ -98,8 +100,11 @@ def _draw(axes: Axes, board: Board, cell: float) -> None:
     """The grid, the stones and the marked cells, with the text around them."""
     axes.set_xlim(-0.5, board.width - 0.5)
     axes.set_ylim(board.height - 0.5, -0.5)
-    axes.set_xticks(range(board.width), [_letters(column) for column in range(board.width)])
-    axes.set_yticks(range(board.height), [str(board.height - row) for row in range(board.height)])
+    columns = range(board.width)
+    names = [str(column + 1) if board.drops else chr(ord("a") + column) for column in columns]
+    rows = [] if board.drops else range(board.height)
+    axes.set_xticks(columns, names)
+    axes.set_yticks(rows, [str(board.height - row) for row in rows])
     axes.tick_params(length=0, labelsize=8, labelcolor="#666666", pad=2)
     axes.vlines(np.arange(1, board.width) - 0.5, -0.5, board.height - 0.5, "#BBBBBB", linewidth=0.7)
     axes.hlines(np.arange(1, board.height) - 0.5, -0.5, board.width - 0.5, "#BBBBBB", linewidth=0.7)
@@ -160,7 +165,3 @@ def _write(
         color=color,
         path_effects=[withStroke(linewidth=2, foreground="white")] if taken else [],
     )
-
-
-def _letters(column: int) -> str:
-    return chr(ord("a") + column)

@@ -48,6 +48,8 @@ def _boards(position: dict[str, Any]) -> list[Board]:
     """One for each planner, and one with the truth."""
     stones = np.array(position["stones"])
     height, width = stones.shape
+    moves = [move for view in position["views"] for move in view["visits"]]
+    drops = all(move.isdigit() for move in moves)
     found = []
     for view in position["views"]:
         cells = {
@@ -56,14 +58,14 @@ def _boards(position: dict[str, Any]) -> list[Board]:
             if (at := _cell(move, stones)) is not None
         }
         title = f"{view['name']}: {view['move']}, {view['value']:+.2f}"
-        found.append(Board(height, width, stones, cells, title))
+        found.append(Board(height, width, stones, cells, title, drops=drops))
     if position["truth"]:
         cells = {
             at: ((value + 1) / 2, f"{value:+.0f}" if value else "0")
             for move, value in position["truth"].items()
             if (at := _cell(move, stones)) is not None
         }
-        found.append(Board(height, width, stones, cells, "true values"))
+        found.append(Board(height, width, stones, cells, "true values", drops=drops))
     return found
 
 
