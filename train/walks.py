@@ -9,10 +9,13 @@ import numpy as np
 
 from ..games.base import Game, State
 from .players import random_player
+from .selfplay import Exploration
 
 Array = jax.Array
 Act = Callable[[Array, State], Array]
 """`(keys [N], state [N, ...]) -> action [N]`."""
+STRAIGHT = Exploration()
+"""All moves are the player's own."""
 
 
 class Walks(NamedTuple):
@@ -34,7 +37,8 @@ def walk(
     num: int,
     depth: int,
     max_plies: int = 100,
-    opening_plies: int = 0,
+    explore: Exploration = STRAIGHT,
+    settled: Act | None = None,
 ) -> Walks:
     """Games of one player against itself, each left at a random ply and then followed for `depth`.
 
@@ -45,11 +49,12 @@ def walk(
         num: N; every ply that was played before a game's end is as likely.
         depth: D.
         max_plies: a game is followed no further to begin with.
-        opening_plies: each game begins with 0 to this many random moves.
+        explore: which moves are random, and after how many both sides have `settled`.
+        settled: how they move from then on; None for as before.
     """
     start_key, pick_key, opening_key, random_key, key = jax.random.split(key, 5)
-    at_random = random_player()
-    opening = np.asarray(jax.random.randint(opening_key, (num,), 0, opening_plies + 1))
+    at_random, settled = random_player(), settled or act
+    opening = np.asarray(jax.random.randint(opening_key, (num,), 0, explore.opening_plies + 1))
     step = jax.jit(jax.vmap(game.step))
     state = jax.vmap(game.init)(jax.random.split(start_key, num))
     states, actions, lengths = [state], [], np.zeros(num, int)
@@ -59,10 +64,13 @@ def walk(
         if ended.all() and len(actions) >= depth + lengths.max():
             break
         keys = jax.random.split(jax.random.fold_in(key, ply), num)
-        action = np.asarray(act(keys, state))
-        if ply < opening_plies:
-            keys = jax.random.split(jax.random.fold_in(random_key, ply), num)
-            action = np.where(ply < opening, at_random(keys, state), action)
+        moves = act if ply < explore.temperature_plies else settled
+        action = np.asarray(moves(keys, state))
+        if ply < explore.opening_plies or explore.random_moves:
+            roll_key, move_key = jax.random.split(jax.random.fold_in(random_key, ply))
+            roll = np.asarray(jax.random.uniform(roll_key, (num,))) < explore.random_moves
+            move = at_random(jax.random.split(move_key, num), state)
+            action = np.where((ply < opening) | roll, move, action)
         actions.append(action)
         state = step(state, jnp.asarray(actions[-1]))
         states.append(state)

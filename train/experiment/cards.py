@@ -9,14 +9,15 @@ import jax
 import numpy as np
 
 from ...planners import Planner, Search
-from ..build import build_search
+from ..build import build_exploration, build_search
 from ..config import SearchConfig
 from ..players import Player, random_player
 from ..report_card import Errors, report_card
-from ..walks import Act, walk
+from ..walks import Walks, walk
 from .contenders import Contender, agent_of, exploring
 from .intervals import Estimate, estimate
 
+Array = jax.Array
 SELF_PLAY = "self-play"
 SHARES = ("end", "turn", "illegal")
 """Errors that are probabilities."""
@@ -44,43 +45,41 @@ def cards(
         value: the true value of positions; None where it is not known.
         pulse: called before each network is looked at; may end all by raising.
     """
-    openings = contender.config.play.opening_plies
+    game = contender.game
 
-    def card_of(seed: int, kind: str, act: Act) -> Errors:
-        pulse()
-        plies = openings if kind == SELF_PLAY else 0
-        return errors(contender, seed, act, num_walks, depth, value, plies)
+    def self_play(seed: int, key: Array) -> Walks:
+        explore = build_exploration(contender.config)
+        own = functools.partial(exploring, contender.config, contender.params[seed])
+        return walk(game, own(1.0), key, num_walks, depth, explore=explore, settled=own(0.0))
 
-    kinds: dict[str, Callable[[int], Act]] = {
-        SELF_PLAY: lambda seed: exploring(contender.config, contender.params[seed]),
-        "random play": lambda seed: random_player(),
+    kinds: dict[str, Callable[[int, Array], Walks]] = {
+        SELF_PLAY: self_play,
+        "random play": lambda seed, key: walk(game, random_player(), key, num_walks, depth),
     }
     if perfect is not None:
-        kinds["perfect play"] = lambda seed: perfect
-    return {
-        kind: over_seeds(
-            [card_of(seed, kind, act_of(seed)) for seed in range(len(contender.params))]
-        )
-        for kind, act_of in kinds.items()
-    }
+        kinds["perfect play"] = lambda seed, key: walk(game, perfect, key, num_walks, depth)
+    found: dict[str, list[Errors]] = {kind: [] for kind in kinds}
+    for seed in range(len(contender.params)):
+        walk_key, search_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), 6))
+        for kind, walks_of in kinds.items():
+            pulse()
+            walks = walks_of(seed, walk_key)
+            found[kind].append(errors(contender, seed, walks, search_key, value))
+    return {kind: over_seeds(by_seed) for kind, by_seed in found.items()}
 
 
 def errors(
     contender: Contender,
     seed: int,
-    act: Act,
-    num_walks: int,
-    depth: int,
+    walks: Walks,
+    key: Array,
     value: Callable[[Any], np.ndarray] | None = None,
-    opening_plies: int = 0,
 ) -> Errors:
-    """The errors of one network along games that are played by `act`; see `report_card`."""
-    walk_key, search_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), 6))
-    walks = walk(contender.game, act, walk_key, num_walks, depth, opening_plies=opening_plies)
+    """The errors of one network along real games; see `report_card`."""
     truth = None if value is None else value(walks.state)
     planner = agent_of(contender.config).planner
     search_of = _search_of(replace(contender.config.search, reuse=False))
-    return report_card(planner, contender.params[seed], walks, search_of, search_key, truth)
+    return report_card(planner, contender.params[seed], walks, search_of, key, truth)
 
 
 @functools.lru_cache(maxsize=8)

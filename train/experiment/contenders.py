@@ -118,19 +118,22 @@ def _alone(planner: Planner) -> Callable[[Params, Any, Any], Any]:
     return think
 
 
-def exploring(config: Config, params: Params) -> Callable[[Any, Any], Any]:
-    """How a run explores in its self-play: `(keys [N], state [N, ...]) -> action [N]`.
+def exploring(
+    config: Config, params: Params, temperature: float = 1.0
+) -> Callable[[Any, Any], Any]:
+    """How a run searches in its self-play: `(keys [N], state [N, ...]) -> action [N]`.
 
-    Random moves besides those of the search, and an end of exploring, are left out.
+    Random moves besides those of the search are left out.
     """
     plan = _exploring(agent_of(config).planner, replace(config.search, reuse=False))
-    return lambda keys, state: jnp.asarray(np.asarray(plan(params, keys, state).action))
+    given = params, temperature
+    return lambda keys, state: jnp.asarray(np.asarray(plan(given, keys, state).action))
 
 
 @functools.lru_cache(maxsize=8)
 def _exploring(planner: Planner, config: SearchConfig) -> Callable[..., Plan]:
     search = build_search(planner, config, explore=True)
-    return spread(lambda params, keys, state, tree: search(params, keys, state, 1.0))
+    return spread(lambda given, keys, state, tree: search(given[0], keys, state, given[1]))
 
 
 def crossed(muzero: Contender) -> Contender:
