@@ -12,7 +12,7 @@ from duozero.train.config import Config, resolve
 from duozero.train.experiment import curves, experiment, parts, side_by_side
 from duozero.train.experiment.budget import Budget
 from duozero.train.experiment.curves import Curve
-from duozero.train.experiment.findings import verdict
+from duozero.train.experiment.findings import percent, points, verdict
 from duozero.train.experiment.intervals import OPENINGS, Clusters, Estimate
 from duozero.train.experiment.numbers import as_estimate, plain
 from duozero.train.experiment.settings import Settings
@@ -172,6 +172,14 @@ def test_one_seed_speaks_of_its_networks_only():
     assert verdict(Estimate(0.1, 0.05, 0.2, (0.1,))).endswith("(these two networks: one seed)")
     alone = Estimate(0.0, np.nan, np.nan, (0.0,))
     assert verdict(alone) == "the same with this seed"
+
+
+def test_a_narrow_interval_is_written_with_the_digits_that_it_knows():
+    assert percent(Estimate(0.99978, 0.9992, 1.0, ())) == "99.98 % [99.92, 100.00]"
+    assert percent(Estimate(0.875, 0.81, 0.92, ())) == "87.5 % [81.0, 92.0]"
+    assert percent(Estimate(1.0, np.nan, np.nan, ())) == "100.0 %"
+    assert points(Estimate(0.0, -0.00001, 0.0002, ())) == "+0.00 points [+0.00, +0.02]"
+    assert points(Estimate(0.031, -0.002, 0.064, ()), 2) == "+3.10 points [-0.20, +6.40]"
 
 
 def test_equal_expense_is_not_claimed_of_networks_that_cost_more():

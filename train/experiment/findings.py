@@ -35,7 +35,8 @@ def measure(results: Results) -> tuple[str, str]:
 
 
 def percent(found: Estimate, digits: int = 1) -> str:
-    """A share with its interval, `87.5 % [81.0, 92.0]`."""
+    """A share with its interval, `87.5 % [81.0, 92.0]`, with `digits` unless more are known."""
+    digits = _digits(found, digits)
     text = f"{100 * found.mean:.{digits}f} %"
     if not found.known:
         return text
@@ -43,11 +44,18 @@ def percent(found: Estimate, digits: int = 1) -> str:
 
 
 def points(found: Estimate, digits: int = 1) -> str:
-    """A difference of shares, `+3.1 points [-0.2, +6.4]`."""
-    text = f"{100 * found.mean:+.{digits}f} points"
+    """A difference of shares, `+3.1 points [-0.2, +6.4]`, with `digits` unless more are known."""
+    digits = _digits(found, digits)
+    text = f"{100 * found.mean:+z.{digits}f} points"
     if not found.known:
         return text
-    return f"{text} [{100 * found.low:+.{digits}f}, {100 * found.high:+.{digits}f}]"
+    return f"{text} [{100 * found.low:+z.{digits}f}, {100 * found.high:+z.{digits}f}]"
+
+
+def _digits(found: Estimate, digits: int) -> int:
+    """Two, at least, of an interval that is narrower than a point."""
+    narrow = found.known and found.high - found.low < 0.01
+    return max(digits, 2) if narrow else digits
 
 
 def verdict(found: Estimate) -> str:
