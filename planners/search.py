@@ -42,7 +42,9 @@ def gumbel(
         planner: what the tree steps through.
         num_simulations: nodes added to the tree per move.
         max_num_considered_actions: how many root actions sequential halving starts from.
-        value_scale: weight of the values against the prior.
+        value_scale: weight of the values against the prior. mctx's 0.1 belongs to "minmax", which
+            always stretches them to all of [0, 1]; with "range" the paper's 1 (its c_scale) gets
+            more out of a network that has learned.
         normalize: "range" scales values to [0, 1] by the game's declared range, "minmax" by what
             is in the tree (with a learned model that turns noise into certainty wherever all
             moves are equal), "none" leaves them.

@@ -144,7 +144,10 @@ WRONG = {
     "evaluate newer --against random": "unknown setting 'learn.warmth'",
     "evaluate edited --against random": "edited is of a run with other settings: seed = 7 instead",
     "evaluate unborn --against random": "holds no checkpoint yet",
-    "evaluate net.npz --against random": "net.npz is a file, not a run folder",
+    "evaluate tiny.toml --against random": "tiny.toml is a file, not a run folder",
+    "evaluate none.npz --against random": "there is no run folder or network file none.npz",
+    "evaluate junk.npz --against random": "junk.npz is damaged, or no network file (",
+    "evaluate net.npz --against random --best": "net.npz holds one network",
     "evaluate run --against junk.npz": "junk.npz is damaged, or no network file (",
     "evaluate run --against network:none.npz": "No such file or directory: 'none.npz'",
     "evaluate run --against none.npz": "unknown player 'none.npz'",
@@ -204,7 +207,7 @@ def test_a_run_is_held_against_another_player(place, capsys):
     shown = capsys.readouterr().out
     assert re.search(r"against random +\| [\d.]+ \[", shown)
     assert "keeps the value, with search" in shown
-    command = "evaluate run --against network:net.npz --openings 4 --simulations 3 --json"
+    command = "evaluate net.npz --against network:run --openings 4 --simulations 3 --json"
     assert cli.main(command.split()) == 0
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["score"]["wins"] + numbers["score"]["draws"] + numbers["score"]["losses"] == 8

@@ -90,7 +90,7 @@ def _games(parser: Parser, arguments: Sequence[str]) -> Action:
 
 
 def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
-    parser.add_argument("run", metavar="RUN", help="the folder of a run")
+    parser.add_argument("run", metavar="RUN", help="the folder of a run, or a network FILE.npz")
     parser.add_argument("--against", metavar="PLAYER", required=True, help=PLAYERS)
     training.add_match(parser)
     parser.add_argument("--simulations", **SIMULATIONS)
@@ -100,12 +100,19 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("--seed", type=number(int), metavar="N", default=0, help="of the match [0]")
     parser.add_argument("--json", action="store_true", help="print the numbers for a program")
     given = parser.read(arguments)
-    folder.stored_config(Path(given.run))
+    run = Path(given.run)
+    is_file = run.suffix == ".npz" and run.is_file()
+    if is_file and given.best:
+        raise ValueError(f"--best is of a run folder; {run} holds one network")
+    if run.suffix == ".npz" and not run.exists():
+        raise ValueError(f"there is no run folder or network file {run}")
+    if not is_file:
+        folder.stored_config(run)
     start_jax()
     from . import evaluate
 
     sizes = (given.openings, given.opening_plies, given.simulations, given.seed)
-    prepared = evaluate.prepare(Path(given.run), given.against, *sizes, given.reuse, given.best)
+    prepared = evaluate.prepare(run, given.against, *sizes, given.reuse, given.best)
     return lambda: evaluate.execute(prepared, given.json)
 
 
@@ -134,7 +141,7 @@ def _play(parser: Parser, arguments: Sequence[str]) -> Action:
 COMMANDS = {
     "games": (_games, "", "list the games, and what the shipped settings reach"),
     "train": (training.train, "GAME", "train AlphaZero or MuZero"),
-    "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained run against another player"),
+    "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained network against another player"),
     "compare": (
         training.compare,
         "GAME",

@@ -60,7 +60,7 @@ class SearchConfig:
     max_num_considered_actions: int = 16
     """Root moves that sequential halving starts from (gumbel)."""
     value_scale: float = 0.1
-    """Weight of the values against the prior (gumbel)."""
+    """Weight of the values against the prior (gumbel); 1 is better once a network has learned."""
     c_puct: float = 1.25
     """Weight of the prior against the values (puct)."""
     c_uct: float = 1.4

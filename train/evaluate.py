@@ -25,14 +25,14 @@ class Evaluation:
     """A match to be played.
 
     Attributes:
-        directory: of the run.
-        trained: the run.
+        path: of the run folder or network file.
+        trained: what it holds.
         opponent: the other player.
         num_openings, opening_plies, seed: of the match.
         positions: of Connect Four, with their true scores, where the run folder holds some.
     """
 
-    directory: Path
+    path: Path
     trained: Trained
     opponent: Player
     num_openings: int
@@ -42,7 +42,7 @@ class Evaluation:
 
 
 def prepare(
-    directory: Path,
+    path: Path,
     against: str,
     num_openings: int = 100,
     opening_plies: int = 2,
@@ -58,15 +58,15 @@ def prepare(
     Raises:
         ValueError: if one of them does not exist, or they cannot play each other.
     """
-    trained = load(directory, simulations, num_openings, reuse, best)
+    trained = load(path, simulations, num_openings, reuse, best)
     game = trained.agent.game
     if game.num_players != 2:
         raise ValueError(f"{trained.config.game} is not for two players, so there is no match")
     opponent = roster.player(against, trained.config.game, simulations, num_openings)
     known = isinstance(game, ConnectFour)
-    positions = connect_four_positions.read(game, directory) if known else None
+    positions = connect_four_positions.read(game, path) if known else None
     sizes = (num_openings, opening_plies, seed)
-    return Evaluation(directory, trained, opponent, *sizes, positions)
+    return Evaluation(path, trained, opponent, *sizes, positions)
 
 
 def execute(evaluation: Evaluation, as_json: bool = False) -> int:
@@ -102,8 +102,9 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
     if solution is not None:
         print("\n" + paragraphs(EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided))))
     if any(found.losses for found in plays.values()):
-        path = evaluation.directory / connect_four_positions.NAME
-        explained = paragraphs(losing_moves.EXPLAIN.format(path=path))
+        file = evaluation.path / connect_four_positions.NAME
+        told = f" The positions, with the true score of every move: {file}" if file.is_file() else ""
+        explained = paragraphs(losing_moves.EXPLAIN + told)
         print(f"\n{table(losing_moves.rows(plays))}\n\n{explained}")
     return 0
 
@@ -128,7 +129,7 @@ def _connect_four(evaluation: Evaluation, report: Report) -> dict[str, losing_mo
     if not isinstance(game, ConnectFour):
         return {}
     if positions is None:
-        positions = _solved(game, evaluation.directory, report)
+        positions = _solved(game, evaluation.path, report)
     sizes = (evaluation.seed, evaluation.num_openings)
     with report.phase("compiling and judging moves"):
         return {
@@ -137,8 +138,8 @@ def _connect_four(evaluation: Evaluation, report: Report) -> dict[str, losing_mo
         }
 
 
-def _solved(game: ConnectFour, directory: Path, report: Report) -> list[Position]:
-    """Positions with their true scores, kept in the run folder; says what stands in the way."""
+def _solved(game: ConnectFour, path: Path, report: Report) -> list[Position]:
+    """Positions with their true scores, kept in a run folder; says what stands in the way."""
     try:
         solver = Solver()
     except ValueError as error:
@@ -147,7 +148,8 @@ def _solved(game: ConnectFour, directory: Path, report: Report) -> list[Position
     with report.phase("solving positions, once"):
         positions = connect_four_positions.sample(game, solver)
     try:
-        connect_four_positions.write(directory, positions, solver.name)
+        if path.is_dir():
+            connect_four_positions.write(path, positions, solver.name)
     except OSError as error:
         print(f"duozero: the positions are not kept: {error}", file=sys.stderr)
     return positions

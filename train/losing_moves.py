@@ -122,5 +122,5 @@ EXPLAIN = (
     "or a draw into a loss) [95 % interval] and their number, over positions from random play in "
     "which some moves do and some do not. Early: up to 14 moves have been made, middle: up to 28, "
     "late: more. Easy: perfect play ends the game in fewer than 14 moves, medium: in fewer than "
-    "28, hard: later. The positions, with the true score of every move: {path}"
+    "28, hard: later."
 )
