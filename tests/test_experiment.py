@@ -73,15 +73,16 @@ def test_a_curve_is_read_between_its_networks_and_ends_at_them(amount, expected)
 @pytest.mark.parametrize(
     ("strengths", "expected"),
     [
-        ([0.2, 0.6, 0.6, 0.6], 1),  # One is as good as any.
-        ([0.6, 0.6, 0.6, 0.6], 0),
-        ([0.2, 0.3, 0.4, 0.9], 4),
-        ([0.6, 0.2, 0.6, 0.6], 2),  # A gap on the way is a gap.
+        ([0.2, 0.6, 0.6, 0.6], (1, [0])),  # One is as good as any.
+        ([0.6, 0.6, 0.6, 0.6], (0, [])),
+        ([0.2, 0.3, 0.4, 0.9], (4, [0, 1, 2])),
+        ([0.6, 0.2, 0.6, 0.6], (0, [1])),  # A gap on the way is a gap.
     ],
 )
-def test_search_is_enough_from_where_nothing_more_is_gained(strengths, expected):
+def test_simulations_that_are_too_few_are_named(strengths, expected):
     measured = [Measured([np.full(3, x)], Clusters(sampled=False, shared=True)) for x in strengths]
-    assert parts.enough([0, 1, 2, 4], measured) == expected
+    row = parts.search_row([0, 1, 2, 4], measured)
+    assert (row["best"], row["weaker"]) == expected
 
 
 @pytest.mark.slow

@@ -41,6 +41,13 @@ def test_lines_with_gaps_and_without_bands_are_drawn(y, log_x, band):
     drawn(curves([Panel("title", "x", "y", [line(y=y, band=band)], log_x)]))
 
 
+def test_a_wide_band_does_not_flatten_its_line():
+    y, far = np.array([0.0, 0.1]), np.array([50.0, 50.0])
+    wide = Line("MuZero", np.arange(2), y, y, far)
+    low, high = drawn(curves([Panel("title", "x", "y", [wide])])).axes[0].get_ylim()
+    assert -0.1 < low < 0 and 0.1 < high < 0.3
+
+
 def test_nothing_is_drawn_as_nothing():
     drawn(curves([]))
     drawn(ratings([], np.zeros(0), None, None, "Elo"))

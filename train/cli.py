@@ -141,7 +141,11 @@ def _play(parser: Parser, arguments: Sequence[str]) -> Action:
 COMMANDS = {
     "games": (_games, "", "list the games, and what the shipped settings reach"),
     "train": (training.train, "GAME", "train AlphaZero or MuZero"),
-    "evaluate": (_evaluate, "RUN --against PLAYER", "hold a trained network against another player"),
+    "evaluate": (
+        _evaluate,
+        "RUN --against PLAYER",
+        "hold a trained network against another player",
+    ),
     "compare": (
         training.compare,
         "GAME",

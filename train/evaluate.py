@@ -103,7 +103,9 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
         print("\n" + paragraphs(EXPLAIN_JUDGEMENTS.format(undecided=len(solution.undecided))))
     if any(found.losses for found in plays.values()):
         file = evaluation.path / connect_four_positions.NAME
-        told = f" The positions, with the true score of every move: {file}" if file.is_file() else ""
+        told = (
+            f" The positions, with the true score of every move: {file}" if file.is_file() else ""
+        )
         explained = paragraphs(losing_moves.EXPLAIN + told)
         print(f"\n{table(losing_moves.rows(plays))}\n\n{explained}")
     return 0

@@ -15,7 +15,7 @@ from ..players import Player, random_player
 from ..report_card import Errors, report_card
 from ..walks import Walks, walk
 from .contenders import Contender, agent_of, exploring
-from .intervals import Estimate, estimate
+from .intervals import Estimate, error, estimate
 
 Array = jax.Array
 SELF_PLAY = "self-play"
@@ -102,5 +102,4 @@ def _mean(by_seed: list[np.ndarray], share: bool) -> Estimate | None:
     by_seed = [x for x in by_seed if not np.isnan(x).all()]
     if not by_seed:
         return None
-    found = estimate(by_seed, share=share)
-    return found._replace(low=float(np.fmax(found.low, 0.0)))  # No error is less than none.
+    return estimate(by_seed, share=True) if share else error(by_seed)

@@ -8,23 +8,29 @@ import numpy as np
 from . import figures
 from .curves import BUDGETS
 from .figures import Line, Panel
-from .findings import Results, percent, points, verdict
+from .findings import Results, percent, points, verdict, weaker
 from .intervals import Estimate
 from .measuring import ALONE, SEARCH
 from .numbers import as_estimate
-from .page import Block, Picture, Rows
+from .page import Block, Picture, Rows, Text
 
 ERRORS = {
     "value": "value against the truth",
-    "searched_value": "value after a search",
+    "searched_value": "value after a search against the truth",
     "value_to_network": "value against the network's of the real position",
     "policy": "policy, KL in nats",
-    "illegal": "policy on illegal moves",
+    "illegal": "policy on illegal moves, share",
     "reward": "reward",
     "end": "end, probability of error",
     "turn": "whose turn, probability of error",
     "embedding": "embedding, relative distance",
 }
+EXPLAIN = (
+    "Values and rewards lie between -1 and 1, and their errors are mean absolute differences. "
+    "Policy: the divergence from the network's policy of the real position, and mass on illegal "
+    "moves. Embedding: the distance of the unrolled embedding to that of the real position as a "
+    "share of its length, so with 1 it is no nearer than nothing."
+)
 
 
 def players(results: Results) -> list[list[str]]:
@@ -62,7 +68,7 @@ def strength(results: Results, directory: Path) -> list[Block]:
         [name, points(as_estimate(gap), 2), verdict(as_estimate(gap))]
         for name, gap in found["gaps"].items()
     ]
-    blocks.append(Rows([["with search", "difference", ""], *gaps]))
+    blocks.append(Rows([["with search", "difference", "verdict"], *gaps]))
     if found["measure"] == "kept":
         panels = [
             _by_ply(found["players"], how, key, label)
@@ -108,7 +114,7 @@ def along_training(results: Results, directory: Path) -> list[Block]:
         for budget in BUDGETS
     ]
     figures.save(figures.curves(panels), directory, "training")
-    rows = [["after equal", "amount", "AlphaZero", "MuZero", "AlphaZero above MuZero", ""]]
+    rows = [["after equal", "amount", "AlphaZero", "MuZero", "AlphaZero above MuZero", "verdict"]]
     for row in found["even"]:
         both = [percent(as_estimate(x), 2) for x in row["strength"].values()]
         apart = as_estimate(row["apart"])
@@ -122,7 +128,19 @@ def along_training(results: Results, directory: Path) -> list[Block]:
     if len(counts) == 1:
         simulations = str(*counts)
         rows.append(["simulations a move", simulations, *both, points(gap, 2), verdict(gap)])
-    return [Rows(rows), Picture("training", "Strength along training, by what was spent.")]
+    blocks: list[Block] = [
+        Rows(rows),
+        Picture("training", "Strength along training, by what was spent."),
+    ]
+    missing = [b for b in BUDGETS if b not in [row["budget"] for row in found["even"]]]
+    if missing:
+        blocks.append(
+            Text(
+                f"Not compared after equal {' and '.join(missing)}: when the thriftier planner had "
+                "ended, no network of the other was kept yet."
+            )
+        )
+    return blocks
 
 
 def search(results: Results, directory: Path) -> list[Block]:
@@ -145,10 +163,11 @@ def search(results: Results, directory: Path) -> list[Block]:
             Panel("against the truth", "simulations a move", label, lines, log_x=True, share=True)
         )
     figures.save(figures.curves(panels), directory, "search")
-    rows = [["", "most minus none", "", "simulations from which on none is told from the best"]]
+    rows = [["planner", "most minus none", "verdict", "strongest with", "weaker for certain"]]
     for row in found["contenders"]:
         gained = as_estimate(row["gained"])
-        rows.append([row["name"], points(gained, 2), verdict(gained), str(row["enough"])])
+        best = str(row["best"] or "none")
+        rows.append([row["name"], points(gained, 2), verdict(gained), best, weaker(row)])
     caption = "Every final network with more and fewer simulations; 0 is the network alone."
     caption += f" The truth: {found['truth']}." if found["truth"] else ""
     return [Rows(rows), Picture("search", caption)]
@@ -167,7 +186,12 @@ def model(results: Results, directory: Path) -> list[Block]:
         for name in names
     ]
     figures.save(figures.curves(panels), directory, "model")
-    depths = [d for d in (0, 1, 3, 5, 10) if d < len(next(iter(cards.values()))["value"])]
+    measured = [c[n] for c in cards.values() for n in names]
+    depths = [
+        depth
+        for depth in (0, 1, 3, 5, 10)
+        if any(depth < len(row) and row[depth] is not None for row in measured)
+    ]
     rows = [["error", "play", *(f"depth {depth}" for depth in depths)]]
     rows += [
         [ERRORS[name], kind, *(_mean(card[name][depth]) for depth in depths)]
@@ -178,7 +202,7 @@ def model(results: Results, directory: Path) -> list[Block]:
         "The learned model unrolled along real games and compared with them, by kind of play. "
         "A model can be good only where it has been."
     )
-    return [Picture("model", caption), Rows(rows)]
+    return [Picture("model", caption), Rows(rows), Text(EXPLAIN)]
 
 
 def _mean(found: dict[str, Any] | None) -> str:

@@ -43,10 +43,10 @@ class Panel(NamedTuple):
 
 
 def curves(panels: Sequence[Panel]) -> Figure:
-    """Panels in rows of three, each line with its band; one legend for all."""
+    """Panels in rows of three (four in two), each line with its band; one legend for all."""
     if not panels:
         return nothing()
-    num_columns = min(len(panels), NUM_PER_ROW)
+    num_columns = 2 if len(panels) == 4 else min(len(panels), NUM_PER_ROW)
     num_rows = -(-len(panels) // num_columns)
     width, height = (6.4, 3.8) if num_columns == 1 else (4.2 * num_columns, 3.2 * num_rows)
     figure = Figure((width, height + 0.4))
@@ -60,6 +60,7 @@ def curves(panels: Sequence[Panel]) -> Figure:
         _prepare(axes, panel, 60 if num_columns == 1 else 40)
         for line in panel.lines:
             handles.setdefault(line.label, _draw(axes, line, styles[line.label]))
+        _focus(axes, panel)
     _legend(figure, handles, width)
     return figure
 
@@ -152,6 +153,23 @@ def _draw(axes: Axes, line: Line, look: Look) -> Line2D:
         label=line.label,
     )
     return handle
+
+
+def _focus(axes: Axes, panel: Panel) -> None:
+    """Cuts bands that are so wide that the lines would lie flat beside them."""
+    y = _finite([line.y for line in panel.lines])
+    if not y.size or not np.ptp(y):
+        return
+    bands = [band for line in panel.lines for band in (line.low, line.high) if band is not None]
+    around = np.clip(_finite([y, *bands]), y.min() - np.ptp(y), y.max() + np.ptp(y))
+    margin = 0.05 * np.ptp(around)
+    axes.set_ylim(around.min() - margin, around.max() + margin)
+
+
+def _finite(values: list[np.ndarray]) -> np.ndarray:
+    """All of them in one row, without gaps."""
+    together = np.concatenate([np.zeros(0), *(np.asarray(x, float) for x in values)])
+    return together[np.isfinite(together)]
 
 
 def _legend(figure: Figure, handles: dict[str, Line2D], width: float) -> None:

@@ -118,15 +118,21 @@ def _price(results: Results, gap: str, who: str) -> str:
 def _search(results: Results, name: str) -> str:
     gained = as_estimate(results["strength"]["gained by search"][name])
     alone = _player(results, name, ALONE)
-    row = next(r for r in results["scaling"]["contenders"] if r["name"] == name)
-    most = results["scaling"]["simulations"][-1]
+    scaling = results["scaling"]
+    row = next(r for r in scaling["contenders"] if r["name"] == name)
     simulations = results["training"][name]["simulations"]
-    enough = f"From {row['enough'] or 'no'} simulations"
-    none = "none can be told from the best" if gained.known else "none is less than the best"
+    tried = f" (tried on {scaling['truth']})" if scaling["truth"] else ""
     return (
         f"{simulations} simulations change what {name}'s network is worth alone, {percent(alone)}, "
-        f"by {points(gained)}: {verdict(gained)}. {enough} on, up to {most}, {none}."
+        f"by {points(gained)}: {verdict(gained)}. Of none to {scaling['simulations'][-1]} "
+        f"simulations it was strongest with {row['best'] or 'none'}{tried}; for certain weaker: "
+        f"{weaker(row)}."
     )
+
+
+def weaker(row: dict[str, Any]) -> str:
+    """The numbers of simulations that are told from the best."""
+    return ", ".join(str(number) for number in row["weaker"]) or "none of the others"
 
 
 def _model(results: Results) -> list[str]:
@@ -140,12 +146,22 @@ def _model(results: Results) -> list[str]:
         if any(x is None for x in at):
             continue
         value, illegal, end = map(as_estimate, at)
+        # The network errs about the real position, too: that is not the model's doing.
+        before = (
+            f" ({error(as_estimate(card[name][0]))} before any move)" if name == "value" else ""
+        )
         found.append(
-            f"In {kind}, {depth} moves deep, the learned model misses {truth} by "
-            f"{value.mean:.3f} on average, puts {percent(illegal)} of its policy on illegal moves, "
-            f"and is wrong about the end of the game with probability {percent(end)}."
+            f"In {kind}, {depth} moves deep, the learned model misses {truth} by {error(value)} on "
+            f"average{before}, puts {percent(illegal)} of its policy on illegal moves, and is "
+            f"wrong about the end of the game with probability {percent(end)}."
         )
     return found
+
+
+def error(found: Estimate) -> str:
+    """A mean error with its interval, `0.048 [0.031, 0.065]`."""
+    text = f"{found.mean:.3f}"
+    return f"{text} [{found.low:.3f}, {found.high:.3f}]" if found.known else text
 
 
 def _known(results: Results, name: str) -> bool:

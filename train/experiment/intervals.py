@@ -105,6 +105,12 @@ def _within(kept: list[np.ndarray], mean: float, share: bool) -> tuple[float, fl
     return mean - NORMAL * variance**0.5, mean + NORMAL * variance**0.5
 
 
+def error(by_seed: Sequence[np.ndarray], clusters: Clusters = OPENINGS) -> Estimate:
+    """The mean of errors, of which none is less than none."""
+    found = estimate(by_seed, clusters)
+    return found._replace(low=float(np.maximum(found.low, 0.0)))
+
+
 def difference(
     one: Sequence[np.ndarray], other: Sequence[np.ndarray], clusters: Clusters = OPENINGS
 ) -> Estimate:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 import jax
@@ -45,6 +46,7 @@ def training(measuring: Measuring) -> dict[str, Any]:
             "parameters": num_parameters(contender.params[0]),
         }
     found["device"] = f"{len(jax.devices())} x {jax.devices()[0].device_kind}"
+    found["version"] = f"duozero {version('duozero')}, JAX {jax.__version__}"
     return found
 
 
@@ -164,7 +166,7 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
                 "name": contender.name,
                 "ladder": [score.estimate for score, _ in measured],
                 "kept": [kept.estimate for _, kept in measured if kept],
-                "enough": enough(list(measuring.budget.simulations), main),
+                **search_row(list(measuring.budget.simulations), main),
                 "gained": main[-1].above(main[0]),
             }
         )
@@ -172,20 +174,19 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
     return numbers | {"truth": truth.what if truth else None}
 
 
-def enough(simulations: list[int], measured: list[Measured]) -> int:
-    """The fewest simulations from which on none is told from the strongest.
+def search_row(simulations: list[int], measured: list[Measured]) -> dict[str, Any]:
+    """With how many simulations it is strongest, the fewest of them, and which are weaker for sure.
 
     Where there is no interval, whatever is weaker counts as told.
     """
-    means = [one.estimate.mean for one in measured]
-    best = measured[int(np.argmax(means))]
-    enough_from = len(measured) - 1
-    for at in reversed(range(len(measured))):
-        apart = best.above(measured[at])
-        if apart.low > 0 or (not apart.known and apart.mean > 0):
-            break
-        enough_from = at
-    return simulations[enough_from]
+    at = int(np.argmax([one.estimate.mean for one in measured]))
+    apart = [measured[at].above(one) for one in measured]
+    weaker = [
+        number
+        for number, gap in zip(simulations, apart, strict=True)
+        if gap.low > 0 or (not gap.known and gap.mean > 0)
+    ]
+    return {"best": simulations[at], "weaker": weaker}
 
 
 def cards(measuring: Measuring) -> dict[str, Any]:

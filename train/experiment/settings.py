@@ -7,7 +7,7 @@ from typing import Any
 
 import tomli_w
 
-from ..config import Config
+from ..config import Config, differences, preset
 from ..limits import check
 from ..overlay import overlay
 from .budget import Budget
@@ -45,8 +45,16 @@ class Settings:
 
     def numbers(self) -> dict[str, Any]:
         """What the report says of them."""
-        names = {"game": self.game, "budget": self.budget_name}
+        names: dict[str, Any] = {"game": self.game, "budget": self.budget_name}
+        names["changed"] = {planner: self._changed(planner) for planner in self.configs}
         return names | _lists(asdict(self.budget)) | {"opening_plies": self.opening_plies}
+
+    def _changed(self, planner: str) -> list[str]:
+        """What of a planner's settings is not the budget's."""
+        config = self.config(planner, 0)
+        measured = {name: getattr(config, name) for name in ("evaluate_every", "snapshot_every")}
+        shipped = preset(self.game, planner, self.budget_name)
+        return differences(replace(shipped, **measured), config)
 
     def to_toml(self) -> str:
         """As a file that `stored` reads back."""

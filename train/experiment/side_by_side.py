@@ -26,8 +26,9 @@ def sides(results: Results, directory: Path) -> list[Block]:
         figure = boards.boards([(f"{n}: {p['to_move']} to move", _boards(p)) for n, p in drawn])
         figures.save(figure, directory, "sides")
         caption = (
-            "Shares of the root's visits, and beside them what each move is truly worth for the "
-            "player to move, where that is known."
+            "Shares of the root's visits in percent, and beside them what each move is truly worth "
+            "for the player to move, where that is known. Of moves with equally many visits, prior "
+            "and value decide."
         )
         blocks.append(Picture("sides", caption))
     blocks += [
@@ -39,9 +40,15 @@ def sides(results: Results, directory: Path) -> list[Block]:
     for number, position in numbered:
         for view in position["views"]:
             true = position["truth"].get(view["move"])
-            move = view["move"] if true is None else f"{view['move']} (truly {true:+.0f})"
+            move = view["move"] if true is None else f"{view['move']} (truly {true:+z.3g})"
             rows.append([str(number), view["name"], move, f"{view['value']:+.2f}", view["line"]])
-    return [*blocks, Rows(rows)] if found["positions"] else blocks
+    if not found["positions"]:
+        return blocks
+    words = (
+        "Value: of the position after the search. Line: the most visited moves, each with its "
+        "visits and its mean value. All are for the player to move at the root."
+    )
+    return [*blocks, Rows(rows), Text(words)]
 
 
 def _boards(position: dict[str, Any]) -> list[Board]:
@@ -61,7 +68,7 @@ def _boards(position: dict[str, Any]) -> list[Board]:
         found.append(Board(height, width, stones, cells, title, drops=drops))
     if position["truth"]:
         cells = {
-            at: ((value + 1) / 2, f"{value:+.0f}" if value else "0")
+            at: ((value + 1) / 2, f"{value:+.3g}" if value else "0")
             for move, value in position["truth"].items()
             if (at := _cell(move, stones)) is not None
         }

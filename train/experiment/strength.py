@@ -10,7 +10,7 @@ from ..arena import match_key, points
 from ..oracles import Judgement, Solution, judge, moves_of
 from ..players import Player
 from .contenders import Contender
-from .intervals import OPENINGS, Clusters, Estimate, difference, estimate
+from .intervals import OPENINGS, Clusters, Estimate, difference, error, estimate
 from .truth import Truth
 
 
@@ -49,10 +49,12 @@ class Plies(NamedTuple):
     value_error: list[Estimate]
 
 
-def kept(contender: Contender, truth: Truth, size: int, simulations: int | None = None) -> Measured:
-    """Whether moves keep the game value, in every position of `truth`."""
+def kept(
+    contender: Contender, truth: Truth, batch_size: int, simulations: int | None = None
+) -> Measured:
+    """Whether moves keep the game value, in every position of `truth`, asked in batches."""
     rows = [
-        truth.keeps(contender.think(seed, truth.state, size, simulations).action)
+        truth.keeps(contender.think(seed, truth.state, batch_size, simulations).action)
         for seed in range(len(contender.params))
     ]
     return Measured(rows, _clusters(truth))
@@ -63,11 +65,11 @@ def _clusters(truth: Truth) -> Clusters:
 
 
 def by_ply(
-    contender: Contender, truth: Truth, size: int, simulations: int | None = None
+    contender: Contender, truth: Truth, batch_size: int, simulations: int | None = None
 ) -> tuple[Measured, Plies]:
     """The same, and ply by ply with the error of the value."""
     thoughts = [
-        contender.think(seed, truth.state, size, simulations)
+        contender.think(seed, truth.state, batch_size, simulations)
         for seed in range(len(contender.params))
     ]
     good = [truth.keeps(thought.action) for thought in thoughts]
@@ -77,7 +79,7 @@ def by_ply(
     found = Plies(
         ply=plies.tolist(),
         kept=[estimate(at(good, ply), _clusters(truth), share=True) for ply in plies],
-        value_error=[estimate(at(wrong, ply), _clusters(truth)) for ply in plies],
+        value_error=[error(at(wrong, ply), _clusters(truth)) for ply in plies],
     )
     return Measured(good, _clusters(truth)), found
 
@@ -123,12 +125,13 @@ def meet(
 
 
 def judgements(
-    contender: Contender, solution: Solution, size: int, simulations: int | None = None
+    contender: Contender, solution: Solution, batch_size: int, simulations: int | None = None
 ) -> list[Judgement]:
     """Every seed against the solution: lost lines prove who can be beaten."""
     return [
         judge(
-            solution, moves_of(contender.player(seed, simulations), solution, match_key(seed), size)
+            solution,
+            moves_of(contender.player(seed, simulations), solution, match_key(seed), batch_size),
         )
         for seed in range(len(contender.params))
     ]
