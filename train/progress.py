@@ -52,8 +52,13 @@ class Lines:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         start = time.monotonic()
-        yield
-        print(f"  {name}: {time.monotonic() - start:.1f} s", flush=True)
+        print(f"  {name}: ", end="", flush=True)
+        try:
+            yield
+        except BaseException:
+            print(flush=True)
+            raise
+        print(f"{time.monotonic() - start:.1f} s", flush=True)
 
     def round(self, row: Row) -> None:
         last = row["round"] == self.total
