@@ -169,6 +169,7 @@ def search(results: Results, directory: Path) -> list[Block]:
         best = str(row["best"] or "none")
         rows.append([row["name"], points(gained, 2), verdict(gained), best, weaker(row)])
     caption = "Every final network with more and fewer simulations; 0 is the network alone."
+    caption += f" The ladder: from {found['openings']} openings a seed."
     caption += f" The truth: {found['truth']}." if found["truth"] else ""
     return [Rows(rows), Picture("search", caption)]
 

@@ -25,8 +25,8 @@ from .strength import Measured
 from .tournament import Entrant, tournament
 from .truth import valuer
 
-SCALED = 500
-"""Positions that every number of simulations is tried on."""
+SCALED, SCALED_OPENINGS = 500, 25
+"""Positions and openings that every number of simulations is tried on, at most."""
 
 
 def training(measuring: Measuring) -> dict[str, Any]:
@@ -154,7 +154,9 @@ def _half_trained(measuring: Measuring, contender: Contender) -> list[Entrant]:
 def scaling(measuring: Measuring) -> dict[str, Any]:
     """Every contender with every number of simulations; where search stops helping."""
     truth = measuring.truth and measuring.truth.some(SCALED)
-    some, found = replace(measuring, truth=truth), []
+    openings = min(measuring.budget.num_openings, SCALED_OPENINGS)
+    budget = replace(measuring.budget, num_openings=openings)
+    some, found = replace(measuring, truth=truth, budget=budget), []
     for contender in measuring.contenders:
         measured = [
             (some.ladder(contender, number), some.main(contender, number) if truth else None)
@@ -170,7 +172,7 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
                 "gained": main[-1].above(main[0]),
             }
         )
-    numbers = {"simulations": measuring.budget.simulations, "contenders": found}
+    numbers = {"simulations": budget.simulations, "contenders": found, "openings": openings}
     return numbers | {"truth": truth.what if truth else None}
 
 
