@@ -206,6 +206,26 @@ def test_a_folder_is_not_used_twice(straight):
         train(straight.run.config, straight.run.directory)
 
 
+def test_a_new_folder_leaves_its_neighbours_alone(tmp_path):
+    (tmp_path / "mine.part").mkdir()
+    (tmp_path / "mine.part/config.toml").write_text("another's")
+    folder.begin(tmp_path / "mine", "config.toml", "new")
+    folder.write(tmp_path / "mine/config.toml", "newer")
+    assert (tmp_path / "mine/config.toml").read_text() == "newer"
+    assert (tmp_path / "mine.part/config.toml").read_text() == "another's"
+    assert len(list(tmp_path.rglob("*"))) == 4
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="no space left"):
+        folder.begin(tmp_path / "mine", "config.toml", "new")
+    assert not list(tmp_path.iterdir())
+
+
 def test_other_settings_do_not_resume(straight):
     config = dataclasses.replace(straight.run.config, seed=5)
     with pytest.raises(ValueError, match="seed = 5 instead of 0"):

@@ -1,8 +1,11 @@
 """The folder of a run: its settings, its measurements, its report. Does not import JAX."""
 
+import contextlib
 import json
 import os
 import re
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +77,11 @@ def begin(directory: Path, name: str, settings: str) -> None:
     """Creates the folder where needed, with the settings in it or not at all."""
     if directory.exists():
         return write(directory / name, settings)
-    part = directory.with_name(directory.name + ".part")
-    part.mkdir(parents=True, exist_ok=True)
-    write(part / name, settings)
-    os.replace(part, directory)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with _beside(directory) as part:
+        part.mkdir()
+        write(part / name, settings)
+        os.replace(part, directory)
 
 
 def append_row(directory: Path, row: Row) -> None:
@@ -110,6 +114,13 @@ def keep_rows(directory: Path, num_rounds: int) -> list[Row]:
 
 def write(path: Path, contents: str | bytes) -> None:
     """Writes a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(contents.encode() if isinstance(contents, str) else contents)
-    os.replace(part, path)
+    with _beside(path) as part:
+        part.write_bytes(contents.encode() if isinstance(contents, str) else contents)
+        os.replace(part, path)
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A place for what will be moved to `path`, on the same disk, that nobody else can mean."""
+    with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as directory:
+        yield Path(directory) / path.name
