@@ -9,9 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from duozero.train import checkpoint, folder, packed
+from duozero.train import checkpoint, course, folder, lock, packed
 from duozero.train.config import Config, resolve, to_toml
-from duozero.train.run import train
+from duozero.train.prepared import prepare
+from duozero.train.progress import Silent
+from duozero.train.run import execute, train
 from duozero.train.trained import load, load_player
 
 SETTINGS = {
@@ -160,7 +162,7 @@ def test_settings_that_were_cut_short_are_refused(straight, tmp_path):
 def test_a_run_older_than_a_setting_plays_and_goes_on(straight, tmp_path, monkeypatch):
     config, run = straight.run.config, tmp_path / "run"
     older = lambda config: to_toml(config).replace("value_weight = 1.0\n", "")  # noqa: E731
-    for module in (folder, packed):
+    for module in (course, packed):
         monkeypatch.setattr(module, "to_toml", older)
     asked = []
     train(config, run, should_stop=lambda: asked.append(0) or len(asked) == 2)
@@ -224,6 +226,28 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space left"):
         folder.begin(tmp_path / "mine", "config.toml", "new")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_for_one_at_a_time(tmp_path):
+    mine = tmp_path / "mine"
+    with (
+        lock.entered(mine, "config.toml", "first"),
+        pytest.raises(OSError, match="another process is at work in .*mine"),
+        lock.entered(mine, "config.toml", "second"),
+    ):
+        pass
+    with lock.entered(mine, "config.toml", "second"):  # The file that is left locks nobody out.
+        assert (mine / "config.toml").read_text() == "first"
+
+
+def test_a_run_that_others_went_on_with_meanwhile_is_not_trained(straight, tmp_path):
+    config, run = straight.run.config, tmp_path / "run"
+    early = prepare(config, run)
+    shutil.copytree(straight.run.directory, run)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with pytest.raises(OSError, match="was trained to round 4 meanwhile"):
+        execute(early, Silent(), lambda: False)
+    assert before == {path: path.read_bytes() for path in before}
 
 
 def test_other_settings_do_not_resume(straight):

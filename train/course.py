@@ -9,9 +9,11 @@ import jax.numpy as jnp
 
 from ..models import Params
 from . import folder, network_file
-from .checkpoint import Best, Checkpoints
+from .checkpoint import Best, Checkpoints, latest
+from .config import to_toml
 from .folder import Row
 from .learner import Learner
+from .lock import entered
 from .measure import challenge
 from .prepared import Run, learner_of_all
 from .seeds import joined
@@ -64,12 +66,20 @@ class Course:
 
 @contextlib.contextmanager
 def under_way(run: Run) -> Iterator[Course]:
-    """Opens the folder of a run; measurements that no checkpoint remembers are dropped."""
-    folder.write_config(run.directory, run.config)
-    rows = folder.keep_rows(run.directory, run.num_done)
-    best = run.restored.best if run.restored else None
-    with Checkpoints(run.directory, run.config) as checkpoints:
-        yield Course(run, rows, best, checkpoints, rows[-1]["seconds"] if rows else 0.0)
+    """Opens the folder of a run; measurements that no checkpoint remembers are dropped.
+
+    Raises:
+        OSError: if another process trains it, or has done so since it was prepared.
+    """
+    settings = "config.toml", to_toml(run.config)
+    with entered(run.directory, *settings):
+        if (done := latest(run.directory)) != run.num_done:
+            raise OSError(f"{run.directory} was trained to round {done} meanwhile; start again")
+        folder.write(run.directory / settings[0], settings[1])
+        rows = folder.keep_rows(run.directory, run.num_done)
+        best = run.restored.best if run.restored else None
+        with Checkpoints(run.directory, run.config) as checkpoints:
+            yield Course(run, rows, best, checkpoints, rows[-1]["seconds"] if rows else 0.0)
 
 
 def begin(runs: list[Run]) -> tuple[Learner, TrainState]:

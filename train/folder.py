@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .config import Config, differences, from_toml, to_toml
+from .config import Config, differences, from_toml
 
 Row = dict[str, Any]
 
@@ -68,15 +68,8 @@ def refuse_changes(directory: Path, config: Config) -> None:
         )
 
 
-def write_config(directory: Path, config: Config) -> None:
-    """Creates the folder where needed and stores the settings in it."""
-    begin(directory, "config.toml", to_toml(config))
-
-
 def begin(directory: Path, name: str, settings: str) -> None:
-    """Creates the folder where needed, with the settings in it or not at all."""
-    if directory.exists():
-        return write(directory / name, settings)
+    """Creates the folder with the settings in it, or not at all."""
     directory.parent.mkdir(parents=True, exist_ok=True)
     with _beside(directory) as part:
         part.mkdir()

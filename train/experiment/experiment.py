@@ -11,6 +11,7 @@ from ...games.connect_four import ConnectFour
 from ...planners import rollout
 from .. import connect_four_positions, folder, run
 from ..catalogue import game_named
+from ..lock import entered
 from ..memory import check_search
 from ..prepared import Run
 from ..progress import Report
@@ -82,8 +83,16 @@ def execute(
     experiment: Experiment, report: Report, should_stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
     """Trains and measures what is not done yet, writes the report; the results, None if stopped."""
+    settings = experiment.settings.to_toml()
+    with entered(experiment.directory, NAME, settings):
+        folder.write(experiment.directory / NAME, settings)
+        return _executed(experiment, report, should_stop)
+
+
+def _executed(
+    experiment: Experiment, report: Report, should_stop: Callable[[], bool]
+) -> dict[str, Any] | None:
     directory = experiment.directory
-    folder.begin(directory, NAME, experiment.settings.to_toml())
     for runs in experiment.runs.values():
         if train_all(runs, report, should_stop) is None:
             return None
