@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import math
 import operator
 import os
 import sys
@@ -11,38 +12,53 @@ from typing import Any
 
 import jax
 
-from .base import Game
+from .base import Game, symmetries
 
-_CONTRACT = ("id", "num_players", "num_actions", "observation_shape", "init", "step")
+_METHODS = ("init", "step")
+_CONTRACT = ("id", "num_players", "num_actions", "observation_shape", *_METHODS)
+FAULTS = (Exception, SystemExit)
+"""What a user's module may raise: anything, and it may try to leave."""
 
 
 def from_module(name: str) -> Game:
     """The game that `name`, `package.module:Class`, leads to.
 
-    What is named may be a class, another callable without arguments, or a game. The module may
-    lie in the current directory.
+    What is named may be the class of a game, which is called without arguments, or a game; nothing
+    else is called. The module may lie in the current directory.
 
     Raises:
-        ValueError: if importing or calling fails, or if the outcome is not a game.
+        ValueError: if importing or calling fails, or if there is no game.
     """
     module, _, attribute = name.partition(":")
     with _current_directory():
         try:
-            found = operator.attrgetter(attribute)(importlib.import_module(module))
-            game: Any = found() if callable(found) else found
-        except Exception as error:
-            # The module is the user's, so anything may be raised; the cause stays attached.
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            found: Any = operator.attrgetter(attribute)(importlib.import_module(module))
+            is_class = isinstance(found, type) and not _lacks(found, _METHODS)
+            game = found() if is_class else found
+            missing = _lacks(game, _CONTRACT)
+        except FAULTS as error:
             raise ValueError(
-                f"no game {name!r}, expected package.module:Class; {reason}"
+                f"no game {name!r}, expected package.module:Class; {_reason(error)}"
             ) from error
-    if missing := [part for part in _CONTRACT if not hasattr(game, part)]:
+    if isinstance(game, type):
+        lacks = ", ".join(_lacks(game, _METHODS))
+        raise ValueError(f"{name!r} is a class, but of no game: it has no {lacks}")
+    if missing:
         raise ValueError(
-            f"{name!r} gives a {type(game).__name__}, which is not a game: "
+            f"{name!r} is a {type(game).__name__}, which is neither a game nor the class of one: "
             f"it has no {', '.join(missing)}"
         )
     _try_out(name, game)
     return game
+
+
+def _lacks(found: Any, parts: Sequence[str]) -> list[str]:
+    return [part for part in parts if not hasattr(found, part)]
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong in the code of others, in a line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def _try_out(name: str, game: Any) -> None:
@@ -66,9 +82,12 @@ def _try_out(name: str, game: Any) -> None:
             "truncated": (),
         }
         found = {part: tuple(getattr(state, part).shape) for part in expected}
-    except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise ValueError(f"{name!r} cannot be played; {reason}") from error
+        maps, size = symmetries(game), math.prod(game.observation_shape)
+        found |= {f"symmetries.{part}": getattr(maps, part).shape for part in maps._fields}
+        expected["symmetries.observation"] = (len(maps.action), size)
+        expected["symmetries.action"] = (len(maps.action), game.num_actions)
+    except FAULTS as error:
+        raise ValueError(f"{name!r} cannot be played; {_reason(error)}") from error
     wrong = [f"{p} {found[p]}, not {expected[p]}" for p in expected if found[p] != expected[p]]
     if wrong:
         raise ValueError(f"{name!r} has shapes other than declared: {'; '.join(wrong)}")

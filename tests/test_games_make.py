@@ -33,8 +33,9 @@ def test_the_classic_race_has_one_id():
         ("json:Nope", "no attribute 'Nope'"),
         ("json:", "expected package.module:Class"),
         (":Game", "expected package.module:Class"),
-        ("json:loads", "missing 1 required positional argument"),
-        ("json:JSONDecoder", "gives a JSONDecoder, which is not a game: it has no id, "),
+        ("json:loads", "is a function, which is neither a game nor the class of one: it has no"),
+        ("json:JSONDecoder", "'json:JSONDecoder' is a class, but of no game: it has no init, step"),
+        ("os:abort", "is a builtin_function_or_method, which is neither a game"),
     ],
 )
 def test_a_bad_name_is_refused_in_one_line(name, message):
@@ -52,8 +53,9 @@ def test_a_game_of_ones_own_needs_no_registration(tmp_path, monkeypatch):
         "class Mine(TicTacToe):\n"
         "    id = f'mine_{own_shop.ROWS}'\n"
         "ready = Mine()\n"
-        "def broken():\n"
-        "    raise RuntimeError('two\\nlines')\n"
+        "class Broken(Mine):\n"
+        "    def __init__(self):\n"
+        "        raise RuntimeError('two\\nlines')\n"
     )
     monkeypatch.chdir(tmp_path)
     path = list(sys.path)
@@ -61,7 +63,7 @@ def test_a_game_of_ones_own_needs_no_registration(tmp_path, monkeypatch):
         assert make("own_game:Mine").id == "mine_3"
         assert make("own_game:ready").id == "mine_3"
         with pytest.raises(ValueError, match="RuntimeError: two lines"):
-            make("own_game:broken")
+            make("own_game:Broken")
     finally:
         sys.modules.pop("own_game", None)
         sys.modules.pop("own_shop", None)
@@ -77,6 +79,15 @@ def test_a_game_of_ones_own_needs_no_registration(tmp_path, monkeypatch):
         ("__hash__ = None", "unhashable"),
         ("def _init(self, key): return None", "AttributeError"),
         ("def _step(self, state, action): raise RuntimeError('no')", "RuntimeError: no"),
+        ("def _step(self, state, action): raise SystemExit('no')", "played; SystemExit: no"),
+        ("def __init__(self): raise SystemExit(0)", "no game 'odd_game:Mine'.*; SystemExit: 0"),
+        ("id = property(lambda self: 1 / 0)", "ZeroDivisionError"),
+        ("symmetries = property(lambda self: 1 / 0)", "ZeroDivisionError"),
+        (
+            "symmetries = TicTacToe().symmetries\n    num_actions = 10",
+            r"symmetries.action \(8, 9\), not \(8, 10\)",
+        ),
+        ("pass\n\n\nraise SystemExit", "no game 'odd_game:Mine'.*; SystemExit"),
     ],
 )
 def test_a_game_that_breaks_the_contract_is_refused_in_one_line(

@@ -48,13 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:
         return _refuse(error)
-    except SystemExit as leave:  # argparse, after --help.
-        return int(leave.code or 0)
+    except SystemExit as leave:  # argparse, after --help; or a game of the user's.
+        return leave.code or 0 if isinstance(leave.code, int | None) else _refuse(leave)
     except KeyboardInterrupt:
         return 130
 
 
-def _refuse(error: Exception) -> int:
+def _refuse(error: BaseException) -> int:
     print(f"duozero: {' '.join(str(error).split())}", file=sys.stderr)
     return 2
 
