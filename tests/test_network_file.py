@@ -133,6 +133,17 @@ def test_foreign_files_are_refused_in_one_line(place, tmp_path):
         assert "\n" not in str(refusal.value)
 
 
+def test_a_file_for_another_game_imports_nothing(place, tmp_path, monkeypatch):
+    (tmp_path / "own_trap.py").write_text("open('sprung', 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    odd = np.array(bytearray(b"game = 'own_trap:Mine'"))
+    (tmp_path / "net.npz").write_bytes(edited(place / "net.npz", settings=odd))
+    for spec in ("net.npz", "network:net.npz"):
+        with pytest.raises(ValueError, match=r"^net.npz plays own_trap:Mine, not race_to_5_2$"):
+            roster.player(spec, GAME)
+    assert not (tmp_path / "sprung").exists()
+
+
 def test_a_file_is_written_whole_or_not_at_all(place, tmp_path, monkeypatch):
     trained, path = load(place / "net.npz"), tmp_path / "net.npz"
     path.write_bytes(b"before")

@@ -55,9 +55,7 @@ def player(
     path = _shipped(game, who) if who in SHIPPED else Path(who.removeprefix("best:"))
     if not (alone or best) and not path.exists():
         raise ValueError(unknown("player", spec, NAMES))
-    trained = load(path, simulations, num_games, reuse and not alone, best)
-    if trained.config.game != game:
-        raise ValueError(f"{path} plays {trained.config.game}, not {game}")
+    trained = load(path, simulations, num_games, reuse and not alone, best, game)
     return named(trained.network if alone else trained.searching, spec)
 
 

@@ -48,6 +48,7 @@ def load(
     num_games: int = 1,
     reuse: bool = False,
     best: bool = False,
+    game: str | None = None,
 ) -> Trained:
     """The player that a run folder or a network file holds, with its own search settings.
 
@@ -57,14 +58,19 @@ def load(
         num_games: how many it will play at once.
         reuse: go on from the tree of its last move, whatever the run does.
         best: the best network of the run folder, see `measure.challenge`, not the newest.
+        game: the name of the game that it must play; None for its own, whose module is imported
+            where it is a user's.
 
     Raises:
-        ValueError: if there is no run, it is damaged, or does not fit its own settings.
+        ValueError: if there is no run, it is damaged, does not fit its own settings, or plays
+            another game.
         OSError: if the file cannot be read.
     """
     is_file = path.suffix == ".npz" and not path.is_dir()
     network = network_file.load(path) if is_file else None
     stored = network.config if network else stored_config(path)
+    if game not in (None, stored.game):  # Before its module, which may be anybody's, is imported.
+        raise ValueError(f"{path} plays {stored.game}, not {game}")
     changes = {"num_simulations": simulations} if simulations is not None else {}
     changes |= {"reuse": True} if reuse else {}
     search = dataclasses.replace(stored.search, **changes)
