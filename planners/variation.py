@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from ..games.base import Game
+from ..games.elsewhere import FAULTS
 from .tree import UNVISITED, Tree
 
 
@@ -108,8 +109,11 @@ def moves_after(tree: Tree, move: Move) -> list[Move]:
 
 
 def written(game: Game, action: int) -> str:
-    """How the game writes a move; games from elsewhere may only number them."""
-    return clean(getattr(game, "action_to_string", str)(action))
+    """How the game writes a move; games from elsewhere may only number them, or fail at it."""
+    try:
+        return clean(getattr(game, "action_to_string", str)(action))
+    except FAULTS:
+        return str(action)
 
 
 def clean(text: object) -> str:

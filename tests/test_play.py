@@ -1,6 +1,7 @@
 """A person in the terminal: moves as the game writes them, undo, hint, quit."""
 
 import io
+import re
 
 import pytest
 from duozero.train import cli
@@ -25,6 +26,27 @@ def test_the_end_of_the_input_quits(say):
     out = say("tic_tac_toe --against random --first --seed 1")
     assert "you move first" in out
     assert out.count("your move:") == 1
+
+
+def test_an_input_that_is_closed_is_at_its_end(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    assert cli.main(["play", "tic_tac_toe", "--against", "random", "--first", "--seed", "1"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_game_that_cannot_write_or_read_is_played_by_number(say, tmp_path, monkeypatch):
+    (tmp_path / "mute_game.py").write_text(
+        "from duozero.games.tic_tac_toe import TicTacToe\n"
+        "class Mine(TicTacToe):\n"
+        "    def to_string(self, state): raise KeyError('no\\npaper')\n"
+        "    def action_to_string(self, action): raise SystemExit('no pen')\n"
+        "    def string_to_action(self, text): return [][int(text)] if text > '5' else int(text)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    out = say("mute_game:Mine --against random --first --seed 1", "7", "4", "quit")
+    assert r"(tic_tac_toe has no text picture: KeyError('no\npaper'))" in out
+    assert "tic_tac_toe cannot read '7': IndexError('list index out of range') (type a move" in out
+    assert re.search(r"random plays \d\n", out)
 
 
 def test_who_names_nobody_is_told_of_the_shipped_network(say):

@@ -1,6 +1,7 @@
 """A person against a player in the terminal."""
 
 import functools
+import operator
 import sys
 from typing import Any
 
@@ -8,7 +9,9 @@ import jax
 import numpy as np
 
 from ..games import Game
+from ..games.elsewhere import FAULTS
 from ..planners import line_text, principal_variation
+from ..planners.variation import written
 from .agent import mcts
 from .players import Player
 from .report import table
@@ -31,7 +34,7 @@ def execute(session: Session) -> int:
                 print(f"compiling the search of {opponent.name} ...", flush=True)
                 compiled = True
             action = session.answer()
-            print(f"{opponent.name} plays {_write(session.game, action)}")
+            print(f"{opponent.name} plays {written(session.game, action)}")
             session.play(action)
         elif not _persons_turn(session):
             return 0
@@ -65,7 +68,7 @@ def _persons_turn(session: Session) -> bool:
 def _ask(prompt: str) -> str | None:
     """A line from the person, None at the end of the input."""
     print(prompt, end="", flush=True)
-    line = sys.stdin.readline()
+    line = sys.stdin.readline() if sys.stdin else ""  # None where it was closed from the start.
     if not line.endswith("\n"):
         print()
     return line.strip() if line else None
@@ -77,11 +80,13 @@ def _read(session: Session, text: str) -> int:
     Raises:
         ValueError: if it is none.
     """
-    read = getattr(session.game, "string_to_action", None)
+    read = getattr(session.game, "string_to_action", int)
     try:
-        action = int(text) if read is None else read(text)
+        action = operator.index(read(text))
     except ValueError as error:
         raise ValueError(f"{error} ({HELP})") from None
+    except FAULTS as error:
+        raise ValueError(f"{session.game.id} cannot read {text!r}: {error!r} ({HELP})") from None
     if not (0 <= action < session.game.num_actions and session.state.legal_action_mask[action]):
         raise ValueError(f"{text} is not legal here; type moves to see what is")
     return action
@@ -102,7 +107,7 @@ def hint(session: Session) -> str:
         visits = int(found.visit_counts[action])
         value = f"{found.qvalues[action]:+.2f}" if visits else "-"
         chosen = "<- its choice" if action == found.action else ""
-        move = _write(session.game, int(action))
+        move = written(session.game, int(action))
         rows.append([move, str(visits), value, f"{found.prior[action]:.0%}", chosen])
     line = "-"
     if plan.tree is not None:
@@ -119,19 +124,16 @@ def picture(game: Game, state: Any) -> str:
     """The position as text; games from elsewhere may have no picture."""
     draw = getattr(game, "to_string", None)
     try:
-        return draw(state) if draw else f"({game.id} has no text picture)"
+        return str(draw(state)) if draw else f"({game.id} has no text picture)"
     except NotImplementedError:
         return f"({game.id} has no text picture)"
-
-
-def _write(game: Game, action: int) -> str:
-    write = getattr(game, "action_to_string", str)
-    return write(action)
+    except FAULTS as error:
+        return " ".join(f"({game.id} has no text picture: {error!r})".split())
 
 
 def _legal(session: Session) -> str:
     legal = np.flatnonzero(np.asarray(session.state.legal_action_mask))
-    return " ".join(_write(session.game, int(action)) for action in legal)
+    return " ".join(written(session.game, int(action)) for action in legal)
 
 
 def _verdict(session: Session) -> str:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ...games.elsewhere import FAULTS
 from ...planners import line_text, principal_variation
 from ...planners.variation import written
 from .contenders import Contender
@@ -124,8 +125,11 @@ def _view(game, name: str, plan, at: int) -> View:
 
 
 def _text(game, state) -> str:
-    """Games from elsewhere may have no picture."""
-    return game.to_string(state) if hasattr(game, "to_string") else ""
+    """Games from elsewhere may have no picture, or fail at it."""
+    try:
+        return str(game.to_string(state)) if hasattr(game, "to_string") else ""
+    except FAULTS:
+        return ""
 
 
 def _values(game, action_values: np.ndarray) -> dict[str, float]:
