@@ -80,6 +80,16 @@ def test_help_answers_within_a_second_and_without_jax():
     assert "--search.num-simulations N" in shown.stdout
 
 
+@pytest.mark.slow
+def test_devices_that_are_not_there_are_one_line():
+    for command in ("games", "train race_to_5_2", "play race_to_5_2 --against random"):
+        run = [sys.executable, "-m", "duozero.train.cli", *command.split()]
+        absent = os.environ | {"JAX_PLATFORMS": "nowhere"}
+        shown = subprocess.run(run, capture_output=True, text=True, env=absent)
+        assert shown.returncode == 2 and not shown.stdout
+        assert re.fullmatch(r"duozero: JAX does not start [^\n]*nowhere[^\n]*\n", shown.stderr)
+
+
 def test_each_command_has_help(capsys):
     for command in cli.COMMANDS:
         assert cli.main([command, "--help"]) == 0

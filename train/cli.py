@@ -84,6 +84,7 @@ def _help() -> int:
 
 def _games(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.read(arguments)
+    start_jax()
     from .catalogue import print_games
 
     return print_games

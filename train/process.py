@@ -18,7 +18,9 @@ def start_jax() -> None:
     """Devices and compiled programs as the command line wants them.
 
     One device per core, where JAX has not been told otherwise: XLA runs a search on one core.
-    Compiled programs are kept for the next start; `DUOZERO_CACHE` says where, or `off`.
+
+    Raises:
+        ValueError: if the devices that JAX has been told of are not there.
     """
     import jax
 
@@ -27,6 +29,19 @@ def start_jax() -> None:
             affinity = getattr(os, "sched_getaffinity", None)
             cores = len(affinity(0)) if affinity else os.cpu_count()
             jax.config.update("jax_num_cpu_devices", cores or 1)
+    _keep_programs()
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as error:
+        asked = jax.config.jax_platforms  # pyright: ignore[reportAttributeAccessIssue]
+        why = str(error) or "no such device is here (set JAX_PLATFORMS='' to take what there is)"
+        raise ValueError(f"JAX does not start with JAX_PLATFORMS={asked}: {why}") from None
+
+
+def _keep_programs() -> None:
+    """Keeps compiled programs for the next start; `DUOZERO_CACHE` says where, or `off`."""
+    import jax
+
     folder = os.environ.get("DUOZERO_CACHE") or platformdirs.user_cache_path("duozero") / "programs"
     if folder == "off" or jax.config.jax_compilation_cache_dir:  # pyright: ignore
         return
