@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import re
 import tempfile
@@ -90,12 +91,20 @@ def read_rows(directory: Path) -> list[Row]:
     for line in path.read_text(errors="replace").splitlines() if path.exists() else ():
         try:
             row = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             break
-        if not isinstance(row, dict) or row.get("round") != len(rows) + 1:
+        if not _is_row(row) or row["round"] != len(rows) + 1:
             break
         rows.append(row)
     return rows
+
+
+def _is_row(row: Any) -> bool:
+    """Whether all that is always measured is there; what is learned from may be NaN."""
+    if not isinstance(row, dict) or not all(isinstance(x, int | float) for x in row.values()):
+        return False
+    always = ("round", "positions", "updates", "games", "seconds")
+    return all(0 <= row.get(name, math.nan) < math.inf for name in always)
 
 
 def keep_rows(directory: Path, num_rounds: int) -> list[Row]:

@@ -114,8 +114,8 @@ def _restored(directory: Path, learner: Learner, config: Config) -> Restored | N
         return None
     if len(rows) < done:
         raise ValueError(
-            f"metrics.jsonl of {directory} is damaged: it tells of {len(rows)} rounds, "
-            f"the newest checkpoint is of round {done}"
+            f"metrics.jsonl of {directory} is damaged in line {len(rows) + 1}; "
+            f"what was measured in {done} rounds is needed to go on from the newest checkpoint"
         )
     state = learner.init(jax.random.key(config.seed))
     stored = checkpoint.restore(directory, "state", state, config)
