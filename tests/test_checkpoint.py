@@ -120,8 +120,43 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(straight, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(straight.run.directory, run)
     shutil.rmtree(run / "checkpoints/4/player")
-    with pytest.raises(ValueError, match="checkpoint 4 of .* is damaged"):
+    message = (
+        "checkpoint 4 of .* is damaged: .* in .*/checkpoints/4; without it, that of round 2 is"
+    )
+    with pytest.raises(ValueError, match=message):
         load(run)
+    shutil.rmtree(run / "checkpoints/4")
+    assert load(run).num_rounds == 2
+
+
+def test_a_checkpoint_that_was_not_finished_is_stored_again(tmp_path):
+    config, state = tiny("alphazero"), {"x": jnp.arange(3)}
+    with checkpoint.Checkpoints(tmp_path, config) as checkpoints:
+        checkpoints.save(2, state, state)
+    for step in (4, 8):
+        shutil.copytree(tmp_path / "checkpoints/2", tmp_path / f"checkpoints/{step}")
+        (tmp_path / f"checkpoints/{step}/_CHECKPOINT_METADATA").unlink()
+    assert checkpoint.latest(tmp_path) == 2
+    with checkpoint.Checkpoints(tmp_path, config) as checkpoints:
+        checkpoints.save(4, {"x": jnp.arange(3) + 1}, state)
+        with pytest.raises(OSError, match="no checkpoint of round 4 could be stored"):
+            checkpoints.save(4, state, state)
+    assert sorted(p.name for p in (tmp_path / "checkpoints").iterdir()) == ["2", "4"]
+    assert checkpoint.restore(tmp_path, "state", state, config)["x"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "damage", [{"games": None}, {"seconds": "x"}, {"seconds": float("inf")}, {"updates": -1}]
+)
+def test_measurements_are_read_up_to_the_first_that_is_damaged(tmp_path, damage):
+    row = {"positions": 1, "updates": 2, "games": 3, "seconds": 0.5, "loss/policy": float("nan")}
+    for number in (1, 2, 3):
+        folder.append_row(tmp_path, {"round": number} | row | (damage if number == 3 else {}))
+    assert [row["round"] for row in folder.read_rows(tmp_path)] == [1, 2]
+    (tmp_path / "metrics.jsonl").write_text('{"round": 1}\n')
+    assert folder.read_rows(tmp_path) == []
+    (tmp_path / "metrics.jsonl").write_text("[" * 100_000)
+    assert folder.read_rows(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -199,7 +234,7 @@ def test_measurements_that_a_checkpoint_presupposes_must_be_there(straight, tmp_
     run = tmp_path / "run"
     shutil.copytree(straight.run.directory, run)
     (run / "metrics.jsonl").write_text("null\n")
-    with pytest.raises(ValueError, match="metrics.jsonl of .* is damaged"):
+    with pytest.raises(ValueError, match="metrics.jsonl of .* is damaged in line 1;"):
         train(straight.run.config, run, resume=True)
 
 

@@ -3,6 +3,8 @@
 import contextlib
 import dataclasses
 import logging
+import re
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +41,9 @@ class Checkpoints:
         self._settings = pack_settings(config)
         options = ocp.CheckpointManagerOptions(max_to_keep=num_kept)
         path = (directory / "checkpoints").absolute()
+        for step, finished in _steps(directory).items():
+            if not finished:  # Nobody goes on from it, and orbax would store no other in its place.
+                shutil.rmtree(path / str(step))
         self._manager = ocp.CheckpointManager(path, options=options)
 
     def __enter__(self) -> "Checkpoints":
@@ -54,13 +59,23 @@ class Checkpoints:
         packed = {
             name: ocp.args.StandardSave(pack(item) | self._settings) for name, item in items.items()
         }
-        self._manager.save(num_rounds, args=ocp.args.Composite(**packed))
+        if not self._manager.save(num_rounds, args=ocp.args.Composite(**packed)):
+            raise OSError(f"no checkpoint of round {num_rounds} could be stored; one is there")
 
 
 def latest(directory: Path) -> int:
     """The rounds behind the newest checkpoint of a run folder; 0 if it has none."""
-    steps = (directory / "checkpoints").glob("[0-9]*/_CHECKPOINT_METADATA")
-    return max((int(p.parent.name) for p in steps if p.parent.name.isdigit()), default=0)
+    return max((step for step, finished in _steps(directory).items() if finished), default=0)
+
+
+def _steps(directory: Path) -> dict[int, bool]:
+    """The checkpoints of a run folder by their rounds, and whether each was finished."""
+    paths = [path for path in (directory / "checkpoints").glob("*") if path.is_dir()]
+    return {
+        int(path.name): (path / "_CHECKPOINT_METADATA").exists()
+        for path in paths
+        if re.fullmatch("[1-9][0-9]*", path.name)
+    }
 
 
 def holds(directory: Path, item: str) -> bool:
@@ -90,7 +105,10 @@ def restore(directory: Path, item: str, like: Any, config: Config) -> Any:
             args = ocp.args.Composite(**{item: ocp.args.StandardRestore()})
             packed = manager.restore(step, args=args)[item]
     except Exception as error:  # Whatever is wrong with the files, orbax has an error for it.
-        raise ValueError(f"{name} is damaged ({type(error).__name__})") from error
+        earlier = [old for old, finished in _steps(directory).items() if finished and old < step]
+        way_out = f"; without it, that of round {max(earlier)} is taken" if earlier else ""
+        reason = f"{type(error).__name__} in {directory / 'checkpoints' / str(step)}{way_out}"
+        raise ValueError(f"{name} is damaged: {reason}") from error
     made_with = dataclasses.replace(unpack_settings(packed, name), num_rounds=config.num_rounds)
     if unlike := differences(made_with, config):
         raise ValueError(f"{name} is of a run with other settings: {'; '.join(unlike)}")
