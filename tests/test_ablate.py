@@ -1,10 +1,13 @@
 """What a setting is worth, seed by seed."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from duozero.train import ablate, cli
+from duozero.train.config import Config
 from scipy import stats
 
 TINY = """
@@ -70,6 +73,7 @@ def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys)
         ("evaluate.mcts_simulations=7", "evaluate.mcts_simulations=7 is no change of training"),
         ("seed=3", "seed=3 is no change of training"),
         ("learn.lambda=7", "learn.lambda_ = 7.0; it must be from 0 to 1"),
+        ("learn.num_updates=1", "learn.num_updates=1 changes nothing"),
     ],
 )
 def test_a_change_that_cannot_be_is_one_line(tmp_path, command, capsys, change, says):
@@ -77,3 +81,44 @@ def test_a_change_that_cannot_be_is_one_line(tmp_path, command, capsys, change, 
     shown = capsys.readouterr()
     assert says in shown.err and shown.err.count("\n") == 1 and not shown.out
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("model.width=4", "--change model.width=4 is given twice"),
+        ("model.width=04", "model.width=4 and model.width=04 are the same change"),
+        ("model.width=+4", "model.width=4 and model.width=+4 are the same change"),
+    ],
+)
+def test_changes_that_are_alike_are_one_line(tmp_path, command, capsys, other, says):
+    assert cli.main([*command[:-1], "model.width=4", "--change", other]) == 2
+    shown = capsys.readouterr()
+    assert says in shown.err and shown.err.count("\n") == 1 and not shown.out
+    assert not (tmp_path / "out").exists()
+
+
+def test_changes_that_would_share_a_folder_are_refused(tmp_path):
+    config, learn = Config(), Config().learn
+    rates = {f"learning_rate={text}": float(text) for text in ("1e-2", "1e+2")}
+    changes = {
+        name: replace(config, learn=replace(learn, learning_rate=rate))
+        for name, rate in rates.items()
+    }
+    with pytest.raises(
+        ValueError, match="1e-2 and .*1e.2 would share the folder learning_rate-1e-2"
+    ):
+        ablate.prepare(config, changes, [0], tmp_path)
+
+
+@pytest.mark.parametrize("contents", ["{", "3", "{}", '{"strength/kept": "x"}'])
+def test_a_damaged_report_is_named(tmp_path, contents):
+    whole, torn = (SimpleNamespace(directory=tmp_path / name) for name in ("whole", "torn"))
+    for one, text in ((whole, '{"strength/kept": 0.5, "seed": 1}'), (torn, contents)):
+        one.directory.mkdir()
+        (one.directory / "report.json").write_text(text)
+    assert ablate._outcomes(ablate.Ablation({"a": [whole]}, tmp_path)) == {  # pyright: ignore
+        "a": [{"strength/kept": 0.5}]
+    }
+    with pytest.raises(OSError, match="torn/report.json is damaged; without that file"):
+        ablate._outcomes(ablate.Ablation({"a": [torn], "b": [whole]}, tmp_path))  # pyright: ignore

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -64,6 +64,7 @@ def prepare(
     for name, changed in changes.items():
         if any(getattr(changed, what) != getattr(config, what) for what in NOT_TRAINING):
             raise ValueError(f"{name} is no change of training; {', '.join(NOT_TRAINING)} are not")
+    _refuse_alike({AS_SHIPPED: config} | changes)
     runs = {}
     for name, changed in ({AS_SHIPPED: config} | changes).items():
         runs[name] = []
@@ -72,6 +73,26 @@ def prepare(
             final = replace(changed, seed=seed, evaluate_every=0)
             runs[name].append(run.prepare(final, place, resume=place.exists()))
     return Ablation(runs, directory)
+
+
+def _refuse_alike(configs: dict[str, Config]) -> None:
+    """Refuses changes that come to the same, or to the same folder.
+
+    Raises:
+        ValueError: naming both.
+    """
+    by_config: dict[Config, str] = {}
+    by_place: dict[str, str] = {}
+    for name, config in configs.items():
+        if (same := by_config.setdefault(config, name)) == AS_SHIPPED != name:
+            raise ValueError(f"{name} changes nothing; these are the settings already")
+        if same != name:
+            raise ValueError(f"{same} and {name} are the same change; each is trained once")
+        if (other := by_place.setdefault(folder.safe(name), name)) != name:
+            raise ValueError(
+                f"{other} and {name} would share the folder {folder.safe(name)}; "
+                "write a value in another way (100 for 1e+2)"
+            )
 
 
 def execute(ablation: Ablation, report: Report, should_stop: Callable[[], bool]) -> str | None:
@@ -83,9 +104,7 @@ def execute(ablation: Ablation, report: Report, should_stop: Callable[[], bool])
                 continue
             if not run.execute(one, report, should_stop).finished:
                 return None
-    found = {
-        name: [_outcome(each.directory) for each in runs] for name, runs in ablation.runs.items()
-    }
+    found = _outcomes(ablation)
     effects = compare(found)
     text = as_text(ablation, effects)
     folder.write(ablation.directory / "ablation.md", text)
@@ -95,12 +114,36 @@ def execute(ablation: Ablation, report: Report, should_stop: Callable[[], bool])
     return text
 
 
-def _outcome(directory: Path) -> dict[str, float]:
-    """The final measures of a run."""
-    report: dict[str, Any] = json.loads((directory / "report.json").read_text())
-    measures = {k: v for k, v in report.items() if k.startswith("strength/") and k.count("/") == 1}
+def _outcomes(ablation: Ablation) -> dict[str, list[dict[str, float]]]:
+    """The final measures of every run.
+
+    Raises:
+        OSError: if a report is damaged.
+    """
+    places = [one.directory / "report.json" for runs in ablation.runs.values() for one in runs]
+    by_place = {path: _outcome(path) for path in places}
+    every = {measure for outcome in by_place.values() for measure in outcome}
+    for path, outcome in by_place.items():
+        if every - outcome.keys():
+            raise OSError(f"{path} is damaged; without that file, it is written anew")
+    return {
+        name: [by_place[one.directory / "report.json"] for one in runs]
+        for name, runs in ablation.runs.items()
+    }
+
+
+def _outcome(path: Path) -> dict[str, float]:
+    """The final measures in a report, those that can be read."""
+    try:
+        report = json.loads(path.read_text())
+    except (ValueError, RecursionError):
+        return {}
+    measures = report if isinstance(report, dict) else {}
+    measures = {
+        k: v for k, v in measures.items() if k.startswith("strength/") and k.count("/") == 1
+    }
     measures.pop("strength/lines", None)
-    return measures
+    return {k: v for k, v in measures.items() if isinstance(v, int | float)}
 
 
 def compare(found: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, Effect]]:

@@ -127,6 +127,8 @@ def ablate(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("--config", metavar="FILE.toml", help="settings, which flags override")
     add_settings(parser, leave_out=("game", "planner", "seed", "evaluate_every"))
     given = parser.read(arguments)
+    if twice := [text for text in given.change if given.change.count(text) > 1]:
+        raise ValueError(f"--change {twice[0]} is given twice; each is trained once")
     config = resolve(given.game, given.planner, _file(given), given_settings(given))
     changes = {text: check(overlay(config, read_changes(text))) for text in given.change}
     name = f"ablate_{folder.safe(config.game)}_{config.planner}"
