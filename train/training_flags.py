@@ -99,6 +99,7 @@ def _comparison(given: Namespace, directory: Path | None) -> Settings:
     if given.seeds:
         budget = replace(budget, seeds=tuple(dict.fromkeys(given.seeds)))
     file, flags = _file(given), given_settings(given)
+    file.pop("game", None)  # As in `resolve`.
     configs = {}
     for planner in ("alphazero", "muzero"):
         layers = ({"game": given.game}, file, {"planner": planner}, flags)
