@@ -1,12 +1,14 @@
 """The parts of a comparison against what can be counted by hand."""
 
 import itertools
+import re
 from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 from duozero.games import make
+from duozero.train import cli
 from duozero.train.catalogue import solution_of
 from duozero.train.config import Config, resolve
 from duozero.train.experiment import curves, experiment, parts, side_by_side
@@ -15,7 +17,7 @@ from duozero.train.experiment.curves import Curve
 from duozero.train.experiment.findings import percent, points, verdict
 from duozero.train.experiment.intervals import OPENINGS, Clusters, Estimate
 from duozero.train.experiment.numbers import as_estimate, plain
-from duozero.train.experiment.settings import Settings
+from duozero.train.experiment.settings import Settings, stored
 from duozero.train.experiment.strength import Measured
 from duozero.train.experiment.tournament import Entrant, standing, tournament
 from duozero.train.experiment.truth import truth_of
@@ -205,6 +207,7 @@ def test_plies_of_the_race_count_moves_from_the_start(tmp_path):
     assert jax.tree.leaves(truth.state)[0].shape[0] == len(truth.ply)
 
 
+PLANNERS = ("alphazero", "muzero")
 TINY = Budget((0, 1), 2, 4, (5,), (0, 2), 8, 2, 1)
 SETTINGS = {
     "num_rounds": 2,
@@ -216,11 +219,52 @@ SETTINGS = {
 
 
 def prepared(directory, resume=False, budget=TINY, **changes):
-    configs = {
-        planner: resolve("race_to_5_2", planner, SETTINGS | changes)
-        for planner in ("alphazero", "muzero")
-    }
+    configs = {planner: resolve("race_to_5_2", planner, SETTINGS | changes) for planner in PLANNERS}
     return experiment.prepare(Settings("quick", budget, configs), directory, resume)
+
+
+def stored_in(directory, text):
+    (directory / "comparison.toml").write_text(text)
+    return stored(directory)
+
+
+@pytest.mark.parametrize(
+    ("line", "edited", "says"),
+    [
+        ("seeds = [", "seeds = []\nseed = [", "budget.seeds = (); several whole numbers"),
+        ("snapshots = 2", "snapshots = 0", "budget.snapshots = 0; a whole number from 1"),
+        ("snapshots = 2", "snapshots = [2]", "budget.snapshots = (2,); a whole number from 1"),
+        ("depth = 2\nnum_boards", "num_boards", "it lacks depth"),
+        ("num_walks = 8", "num_walks = nan", "num_walks = nan; a number or several is needed"),
+        ("num_walks = 8", "num_walks = true", "num_walks = True; a number or several is needed"),
+        ('budget_name = "quick"', 'budget_name = "quik"', "did you mean 'quick'?"),
+        ('budget_name = "quick"', "", "it lacks budget_name"),
+        ("opening_plies = 2", "opening_plies = -1", "opening_plies = -1; it must be from 0"),
+        ("[muzero", "[muzer", "it lacks muzero"),
+        ("num_rounds = 2", "num_rounds = 0", "num_rounds = 0; it must be greater than 0"),
+    ],
+)
+def test_settings_of_a_comparison_that_are_damaged_are_named(tmp_path, line, edited, says):
+    configs = {planner: resolve("race_to_5_2", planner, SETTINGS) for planner in PLANNERS}
+    settings = Settings("quick", TINY, configs)
+    text = settings.to_toml()
+    assert stored_in(tmp_path, text).to_toml() == text
+    assert line in text
+    with pytest.raises(ValueError, match="comparison.toml is damaged: .*" + re.escape(says)):
+        stored_in(tmp_path, text.replace(line, edited))
+    with pytest.raises(ValueError, match="comparison.toml is damaged: .*recursion"):
+        stored_in(tmp_path, "x = " + "[" * 100_000)
+
+
+def test_the_game_that_a_settings_file_names_says_nothing(tmp_path, capsys):
+    configs = {planner: resolve("race_to_5_2", planner, SETTINGS) for planner in PLANNERS}
+    stored_in(tmp_path, Settings("quick", TINY, configs).to_toml())
+    (tmp_path / "other.toml").write_text("game = 'tic_tac_toe'\nmodel = { width = 9 }\n")
+    command = f"compare race_to_5_2 --resume --run {tmp_path} --config {tmp_path / 'other.toml'}"
+    assert cli.main(command.split()) == 2
+    width = "model.width = 9 instead of 8"
+    changed = f"is another comparison: alphazero.{width}; muzero.{width}\n"
+    assert capsys.readouterr().err.endswith(changed)
 
 
 def after(num_asked):

@@ -1,11 +1,14 @@
 """How much a comparison may cost. Does not import JAX."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+MOST = 2**31 - 1
+MAY_BE_0 = ("seeds", "simulations", "num_boards")
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What is trained and measured.
+    """What is trained and measured; a ValueError where it cannot be.
 
     Attributes:
         seeds: each is trained by both planners.
@@ -26,6 +29,16 @@ class Budget:
     num_walks: int
     depth: int
     num_boards: int
+
+    def __post_init__(self):
+        for name, kind in ((field.name, field.type) for field in fields(self)):
+            value, least = getattr(self, name), 0 if name in MAY_BE_0 else 1
+            numbers = value if isinstance(value, tuple) else (value,)
+            fit = numbers and all(type(x) is int and least <= x <= MOST for x in numbers)
+            several = kind is not int
+            if isinstance(value, tuple) != several or not fit or len({*numbers}) < len(numbers):
+                what = "several whole numbers, none twice," if several else "a whole number"
+                raise ValueError(f"budget.{name} = {value!r}; {what} from {least} to {MOST}")
 
 
 DOUBLING = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 800)

@@ -1,7 +1,7 @@
 """What a comparison is made with, kept in its folder. Does not import JAX."""
 
 import tomllib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,11 @@ import tomli_w
 
 from ..config import Config, differences, preset
 from ..limits import check
-from ..overlay import overlay
-from .budget import Budget
+from ..overlay import overlay, unknown
+from .budget import BUDGETS, Budget
 
 NAME = "comparison.toml"
+MOST_PLIES = 1_000
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,40 @@ def stored(directory: Path) -> Settings:
     if not path.is_file():
         raise ValueError(f"there is no comparison to resume in {directory}")
     try:
-        found = tomllib.loads(path.read_text())
-        sizes: dict[str, Any] = {
-            name: tuple(x) if isinstance(x, list) else x for name, x in found["budget"].items()
-        }
-        planners = ("alphazero", "muzero")
-        configs = {planner: check(overlay(Config(), found[planner])) for planner in planners}
-        return Settings(found["budget_name"], Budget(**sizes), configs, int(found["opening_plies"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return _settings(tomllib.loads(path.read_text()))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def _settings(found: dict[str, Any]) -> Settings:
+    """What `Settings.to_toml` has written.
+
+    Raises:
+        ValueError: naming the first field that is not there, or not as it must be.
+    """
+    names = [field.name for field in fields(Budget)]
+    tables = ("budget", "alphazero", "muzero")
+    budget, *_ = (_held(found, name, dict, "a table") for name in tables)
+    sizes: dict[str, Any] = {
+        name: _held(budget, name, int | list, "a number or several") for name in names
+    }
+    plies = _held(found, "opening_plies", int, "a whole number")
+    if not 0 <= plies <= MOST_PLIES:
+        raise ValueError(f"opening_plies = {plies}; it must be from 0 to {MOST_PLIES}")
+    name = _held(found, "budget_name", str, "a text")
+    if name not in BUDGETS:
+        raise ValueError(unknown("budget", name, BUDGETS))
+    configs = {planner: check(overlay(Config(), found[planner])) for planner in tables[1:]}
+    sizes = {name: tuple(x) if isinstance(x, list) else x for name, x in sizes.items()}
+    return Settings(name, Budget(**sizes), configs, plies)
+
+
+def _held(table: dict[str, Any], name: str, kind: Any, what: str) -> Any:
+    if name not in table:
+        raise ValueError(f"it lacks {name}")
+    if not isinstance(table[name], kind) or isinstance(table[name], bool):
+        raise ValueError(f"{name} = {table[name]!r}; {what} is needed")
+    return table[name]
 
 
 def refuse_changes(directory: Path, settings: Settings) -> None:
