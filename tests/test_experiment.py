@@ -3,6 +3,7 @@
 import itertools
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -11,7 +12,7 @@ from duozero.games import make
 from duozero.train import cli
 from duozero.train.catalogue import solution_of
 from duozero.train.config import Config, resolve
-from duozero.train.experiment import curves, experiment, parts, side_by_side
+from duozero.train.experiment import contenders, curves, experiment, parts, side_by_side
 from duozero.train.experiment.budget import Budget
 from duozero.train.experiment.curves import Curve
 from duozero.train.experiment.findings import percent, points, verdict
@@ -221,6 +222,30 @@ SETTINGS = {
 def prepared(directory, resume=False, budget=TINY, **changes):
     configs = {planner: resolve("race_to_5_2", planner, SETTINGS | changes) for planner in PLANNERS}
     return experiment.prepare(Settings("quick", budget, configs), directory, resume)
+
+
+@pytest.mark.parametrize(
+    ("alphazero", "muzero", "says"),
+    [
+        ([], [], "0 networks of AlphaZero and 0 of MuZero; as many"),
+        (["alphazero"], ["muzero"] * 2, "1 networks of AlphaZero and 2 of MuZero; as many"),
+        (["alphazero"], ["alphazero"], "alphazero was trained by alphazero, not muzero"),
+        (["alphazero"], ["muzero_race"], "muzero_race plays race_to_21, not tic_tac_toe"),
+        (["alphazero", "alphazero_wide"], ["muzero"] * 2, "alphazero_wide were not trained alike"),
+    ],
+)
+def test_contenders_are_networks_of_both_planners(monkeypatch, alphazero, muzero, says):
+    def load(path, game=None):
+        planner, _, what = path.partition("_")
+        config = Config("race_to_21" if what == "race" else "tic_tac_toe", planner)
+        if game not in (None, config.game):
+            raise ValueError(f"{path} plays {config.game}, not {game}")
+        model = replace(config.model, width=9 if what == "wide" else 8)
+        return SimpleNamespace(config=replace(config, model=model), params=None)
+
+    monkeypatch.setattr(contenders, "load", load)
+    with pytest.raises(ValueError, match=says):
+        contenders.contenders(alphazero, muzero)
 
 
 def stored_in(directory, text):

@@ -145,11 +145,21 @@ def contenders(alphazero: list[Path], muzero: list[Path]) -> list[Contender]:
     """All three, from the run folders or network files of both planners, one for each seed.
 
     Raises:
-        ValueError: if one cannot be loaded, or the seeds of a planner do not go together.
+        ValueError: if one cannot be loaded or is of another planner or game, if the seeds of a
+            planner do not go together, or if one planner has more of them.
     """
+    if not 0 < len(alphazero) == len(muzero):
+        raise ValueError(
+            f"{len(alphazero)} networks of AlphaZero and {len(muzero)} of MuZero; "
+            "as many of both are needed, one at least"
+        )
     found = []
     for name, paths in zip(NAMES, (alphazero, muzero), strict=False):
-        runs = [load(path) for path in paths]
+        game = found[0].config.game if found else None
+        runs = [load(path, game=game) for path in paths]
+        for path, run in zip(paths, runs, strict=True):
+            if run.config.planner != name.lower():
+                raise ValueError(f"{path} was trained by {run.config.planner}, not {name.lower()}")
         if len({agent_of(run.config) for run in runs}) != 1:
             raise ValueError(f"{', '.join(map(str, paths))} were not trained alike")
         found.append(Contender(name, runs[0].config, [run.params for run in runs]))
