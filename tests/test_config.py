@@ -122,6 +122,25 @@ def test_what_cannot_be_run_is_refused_with_what_is_allowed(settings, message):
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_rounds": "x"}, "num_rounds = 'x'; a whole number is needed"),
+        ({"num_rounds": 2.0}, "num_rounds = 2.0; a whole number is needed"),
+        ({"planner": "both"}, "planner = 'both'; allowed: alphazero, muzero"),
+        ({"game": None}, "game = None; a text is needed"),
+        ({"model": 3}, "model = 3; a ModelConfig is needed"),
+        (
+            {"learn": dataclasses.replace(Config().learn, batch_size=None)},
+            "learn.batch_size = None",
+        ),
+    ],
+)
+def test_settings_made_by_hand_are_checked_alike(changes, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        check(dataclasses.replace(Config(), **changes))
+
+
 def test_whole_numbers_serve_where_numbers_are_needed():
     assert overlay(Config(), {"learn": {"learning_rate": 1}}).learn.learning_rate == 1.0
 

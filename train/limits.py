@@ -1,9 +1,10 @@
 """What values settings may have. Does not import JAX."""
 
+import dataclasses
 import math
 from typing import Any
 
-from .overlay import flatten
+from .overlay import flatten, overlay
 
 POSITIVE = {
     *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
@@ -25,6 +26,7 @@ def check(config: Any) -> Any:
     Raises:
         ValueError: naming the first setting that cannot, and what is allowed.
     """
+    config = overlay(config, dataclasses.asdict(config))  # Of the types that they must have.
     for section, name, value in flatten(config):
         label = f"{section}.{name}" if section else name
         if isinstance(value, float) and not math.isfinite(value):

@@ -96,5 +96,6 @@ def _fit(name: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     if type(value) is not kind:
-        raise ValueError(f"{name} = {value!r}; {_KINDS[kind]} is needed")
+        needed = _KINDS.get(kind, f"a {kind.__name__}")
+        raise ValueError(f"{name} = {value!r}; {needed} is needed")
     return value

@@ -71,7 +71,7 @@ def prepare(config: Config, directory: Path, resume: bool = False) -> Run:
     Raises:
         ValueError: see `train`.
     """
-    check(config)
+    config = check(config)
     if resume:
         folder.refuse_changes(directory, config)
     else:
