@@ -334,6 +334,21 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(tmp_path):
         experiment.execute(prepared(place, True), Silent(), lambda: False)
 
 
+@pytest.mark.parametrize("text", ["{", '{"seconds": 1}', '{"seconds": 1, "found": 3}', "[[[3]]]"])
+def test_a_part_that_is_damaged_is_named(tmp_path, text):
+    (tmp_path / "cards.json").write_text(text)
+    with pytest.raises(OSError, match="cards.json is damaged; without that file, it is measured"):
+        experiment._read(tmp_path / "cards.json")
+
+
+def test_a_part_that_holds_something_else_is_named(tmp_path):
+    training = {name: {"simulations": 8} for name in ("AlphaZero", "MuZero")}
+    results = {"settings": {"game": "race_to_21"}, "training": training, "strength": {}}
+    with pytest.raises(OSError, match="parts/strength.json is damaged"):
+        experiment.write(results, tmp_path)
+    assert not list(tmp_path.glob("re*"))
+
+
 def test_some_of_the_positions_are_a_sample_of_them(tmp_path):
     truth = truth_of("race_to_21", tmp_path)
     some = truth.some(5)

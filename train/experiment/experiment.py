@@ -134,9 +134,23 @@ def _measured(experiment: Experiment, report: Report, pulse: Callable[[], None])
 def _read(path: Path) -> dict[str, Any]:
     try:
         stored = json.loads(path.read_text())
-        return {"seconds": float(stored["seconds"]), "found": stored["found"]}
-    except (ValueError, KeyError, TypeError):
-        raise OSError(f"{path} is damaged; without that file, it is measured anew") from None
+        return {"seconds": float(stored["seconds"]), "found": dict(stored["found"])}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> OSError:
+    return OSError(f"{path} is damaged; without that file, it is measured anew")
+
+
+class _Told(dict[str, Any]):
+    """Results that know which part was asked for last."""
+
+    last = ""
+
+    def __getitem__(self, name: str) -> Any:
+        self.last = name if name in PARTS else self.last
+        return super().__getitem__(name)
 
 
 def measuring_of(experiment: Experiment, pulse: Callable[[], None] = lambda: None) -> Measuring:
@@ -157,10 +171,20 @@ def measuring_of(experiment: Experiment, pulse: Callable[[], None] = lambda: Non
 
 
 def write(results: dict[str, Any], directory: Path) -> None:
-    """The report in all its forms, from the numbers."""
+    """The report in all its forms, from the numbers.
+
+    Raises:
+        OSError: if a part does not hold what is told of it.
+    """
     (directory / "figures").mkdir(exist_ok=True)
     title = f"AlphaZero and MuZero on {results['settings']['game']}"
-    blocks = story(results, directory)
+    told = _Told(results)
+    try:
+        blocks = story(told, directory)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration) as error:
+        if not told.last:
+            raise
+        raise _damaged(directory / "parts" / f"{told.last}.json") from error
     folder.write(directory / "results.json", json.dumps(results, indent=1) + "\n")
     folder.write(directory / "report.md", markdown(title, blocks))
     folder.write(directory / "report.html", html(title, blocks, directory))
