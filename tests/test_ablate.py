@@ -62,6 +62,14 @@ def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/metrics.jsonl")}
     assert cli.main(command) == 0  # What is finished is not done again.
     assert before == {path: path.stat().st_mtime_ns for path in before}
+    report = tmp_path / "out/as-it-is_1/report.json"
+    whole = report.read_text()
+    report.write_text(whole[:99])
+    assert cli.main(command) == 2
+    assert "as-it-is_1/report.json is damaged; without that file" in capsys.readouterr().err
+    report.unlink()
+    assert cli.main(command) == 0
+    assert report.read_text() == whole
 
 
 @pytest.mark.parametrize(
