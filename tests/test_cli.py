@@ -159,7 +159,7 @@ WRONG = {
     "evaluate junk.npz --against random": "junk.npz is damaged, or no network file (",
     "evaluate net.npz --against random --best": "net.npz holds one network",
     "evaluate run --against junk.npz": "junk.npz is damaged, or no network file (",
-    "evaluate run --against network:none.npz": "No such file or directory: 'none.npz'",
+    "evaluate run --against network:none.npz": "duozero: none.npz: No such file or directory",
     "evaluate run --against none.npz": "unknown player 'none.npz'",
     "evaluate run --against tiny.toml": "tiny.toml is a file, not a run folder",
     "evaluate run --against mtcs": "did you mean 'mcts'?",

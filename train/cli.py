@@ -55,7 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(error: BaseException) -> int:
-    print(f"duozero: {' '.join(str(error).split())}", file=sys.stderr)
+    said = str(error)
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        said = f"{error.filename}: {error.strerror}"  # Without the number that comes first.
+    print(f"duozero: {' '.join(said.split())}", file=sys.stderr)
     return 2
 
 
