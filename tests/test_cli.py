@@ -166,6 +166,7 @@ WRONG = {
     "evaluate run --against mcts:0": "a number of simulations from 1",
     "evaluate run --against mcts:9999999 --openings 1000000": "GiB are available",
     "evaluate run --against network:none": "there is no run folder none",
+    "evaluate run --against network:random": "random has no network; network: goes before alphaz",
     "play": "the following arguments are required: GAME",
     "play chess": "unknown game 'chess'",
     "play race_to_5_2 --against alphazero": "no network of alphazero is shipped for race_to_5_2",

@@ -27,7 +27,7 @@ REUSE: dict[str, Any] = {
 }
 PLAYERS = (
     "random, greedy-centre, mcts, mcts:N, perfect, alphazero or muzero (shipped with some games), "
-    "a run folder, best:RUN or FILE.npz, network: before any of these four (without search)"
+    "a run folder, best:RUN or FILE.npz; network: before any of the last five (without search)"
 )
 
 

@@ -14,8 +14,9 @@ from .players import Player
 from .trained import load
 
 SHIPPED = ("alphazero", "muzero")
-NAMES = ("random", "greedy-centre", "mcts", "mcts:N", "perfect", *SHIPPED)
-NAMES += ("a run folder", "best:RUN", "FILE.npz", "network: before any of these four")
+NETWORKS = (*SHIPPED, "a run folder", "best:RUN", "FILE.npz")
+WITHOUT = ("random", "greedy-centre", "mcts", "mcts:N", "perfect")
+NAMES = (*WITHOUT, *NETWORKS, "network: before any of the last five")
 DEFAULT_SIMULATIONS = 200
 
 
@@ -52,6 +53,8 @@ def player(
     alone = spec.startswith("network:")
     who = spec.removeprefix("network:")
     best = who.startswith("best:")
+    if alone and (who in WITHOUT or who.startswith("mcts:")):
+        raise ValueError(f"{who} has no network; network: goes before {', '.join(NETWORKS)}")
     path = _shipped(game, who) if who in SHIPPED else Path(who.removeprefix("best:"))
     if not (alone or best) and not path.exists():
         raise ValueError(unknown("player", spec, NAMES))

@@ -60,8 +60,8 @@ def cards(
         kinds["perfect play"] = lambda seed, key: walk(game, perfect, key, num_walks, depth)
     found: dict[str, list[Errors]] = {kind: [] for kind in kinds}
     for seed in range(len(contender.params)):
-        walk_key, search_key = jax.random.split(jax.random.fold_in(jax.random.key(seed), 6))
-        for kind, walks_of in kinds.items():
+        keys = jax.random.split(jax.random.fold_in(jax.random.key(seed), 6), (len(kinds), 2))
+        for (kind, walks_of), (walk_key, search_key) in zip(kinds.items(), keys, strict=True):
             pulse()
             walks = walks_of(seed, walk_key)
             found[kind].append(errors(contender, seed, walks, search_key, value))
