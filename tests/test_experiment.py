@@ -303,7 +303,7 @@ def without_time(results):
     training = {
         name: {key: y for key, y in x.items() if key != "seconds"}
         for name, x in results["training"].items()
-        if name != "device"
+        if name not in ("device", "version")
     }
     return timeless | {"training": training}
 

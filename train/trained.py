@@ -82,7 +82,7 @@ def load(
         return Trained(config, agent, unpack(network.arrays, like, path), network.num_rounds)
     if best:
         if not checkpoint.holds(path, "best"):
-            raise ValueError(f"{path} has no best network yet: no strength was measured in training")
+            raise ValueError(f"{path} has no best network yet: its strength was not measured")
         found = checkpoint.restore(path, "best", checkpoint.Best(like, jnp.int32(0)), stored)
         return Trained(config, agent, found.params, int(found.num_rounds))
     params = checkpoint.restore(path, "player", like, stored)
