@@ -186,6 +186,7 @@ def evaluation(game, directory, positions):
 
 
 def test_an_evaluation_says_how_many_moves_are_lost(game, tmp_path, capsys):
+    write(tmp_path, KNOWN, "a solver")
     assert evaluate.execute(evaluation(game, tmp_path, KNOWN)) == 0
     shown = capsys.readouterr().out
     assert re.search(r"\| opens in the centre, network alone \| (yes|no) +\|", shown)
