@@ -155,7 +155,7 @@ WRONG = {
     "evaluate edited --against random": "edited is of a run with other settings: seed = 7 instead",
     "evaluate unborn --against random": "holds no checkpoint yet",
     "evaluate tiny.toml --against random": "tiny.toml is a file, not a run folder",
-    "evaluate none.npz --against random": "there is no run folder or network file none.npz",
+    "evaluate none.npz --against random": "none.npz: No such file or directory",
     "evaluate junk.npz --against random": "junk.npz is damaged, or no network file (",
     "evaluate net.npz --against random --best": "net.npz holds one network",
     "evaluate run --against junk.npz": "junk.npz is damaged, or no network file (",

@@ -105,11 +105,9 @@ def _evaluate(parser: Parser, arguments: Sequence[str]) -> Action:
     parser.add_argument("--json", action="store_true", help="print the numbers for a program")
     given = parser.read(arguments)
     run = Path(given.run)
-    is_file = run.suffix == ".npz" and run.is_file()
+    is_file = run.suffix == ".npz" and not run.is_dir()
     if is_file and given.best:
         raise ValueError(f"--best is of a run folder; {run} holds one network")
-    if run.suffix == ".npz" and not run.exists():
-        raise ValueError(f"there is no run folder or network file {run}")
     if not is_file:
         folder.stored_config(run)
     start_jax()

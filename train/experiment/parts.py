@@ -160,7 +160,7 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
     for contender in measuring.contenders:
         measured = [
             (some.ladder(contender, number), some.main(contender, number) if truth else None)
-            for number in measuring.budget.simulations
+            for number in budget.simulations
         ]
         main = [kept or score for score, kept in measured]
         found.append(
@@ -168,7 +168,7 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
                 "name": contender.name,
                 "ladder": [score.estimate for score, _ in measured],
                 "kept": [kept.estimate for _, kept in measured if kept],
-                **search_row(list(measuring.budget.simulations), main),
+                **search_row(list(budget.simulations), main),
                 "gained": main[-1].above(main[0]),
             }
         )

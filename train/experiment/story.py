@@ -47,7 +47,7 @@ def ratings(results: Results, directory: Path) -> list[Block]:
         "their seeds in its interval, a baseline's too. Perfect play need not come first: it keeps "
         "the value of every position, but sets no traps."
     )
-    return [Picture("ratings", text), Rows(rows), Text(text)]
+    return [Picture("ratings", "Everybody's rating, with its interval."), Rows(rows), Text(text)]
 
 
 def method(results: Results) -> list[Block]:
