@@ -334,19 +334,26 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(tmp_path):
         experiment.execute(prepared(place, True), Silent(), lambda: False)
 
 
-@pytest.mark.parametrize("text", ["{", '{"seconds": 1}', '{"seconds": 1, "found": 3}', "[[[3]]]"])
-def test_a_part_that_is_damaged_is_named(tmp_path, text):
-    (tmp_path / "cards.json").write_text(text)
+PART = {"seconds": 1.5, "found": {"AlphaZero": [0.25, None], "by ply": {"2": 1e-9}}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "", "\xff", "[[[3]]]", '{"seconds": 1}', '{"seconds": 1, "found": {}}'),
+        experiment._as_stored(PART).replace("0.25", "0.26"),
+        experiment._as_stored(PART).replace("1.5", "1.6"),
+        experiment._as_stored(PART).replace("by ply", "by plies"),
+        experiment._as_stored(PART)[:-9],
+    ],
+)
+def test_a_part_that_is_not_what_was_measured_is_named(tmp_path, text):
+    path = tmp_path / "cards.json"
+    path.write_text(experiment._as_stored(PART))
+    assert experiment._read(path) == PART
+    path.write_text(text, encoding="latin-1")
     with pytest.raises(OSError, match="cards.json is damaged; without that file, it is measured"):
-        experiment._read(tmp_path / "cards.json")
-
-
-def test_a_part_that_holds_something_else_is_named(tmp_path):
-    training = {name: {"simulations": 8} for name in ("AlphaZero", "MuZero")}
-    results = {"settings": {"game": "race_to_21"}, "training": training, "strength": {}}
-    with pytest.raises(OSError, match="parts/strength.json is damaged"):
-        experiment.write(results, tmp_path)
-    assert not list(tmp_path.glob("re*"))
+        experiment._read(path)
 
 
 def test_some_of_the_positions_are_a_sample_of_them(tmp_path):

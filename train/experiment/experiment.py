@@ -2,6 +2,7 @@
 
 import json
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,34 +124,29 @@ def _measured(experiment: Experiment, report: Report, pulse: Callable[[], None])
             measuring = measuring or measuring_of(experiment, pulse)
             with report.phase(what):
                 found = plain(measure(measuring))
-            stored = {"seconds": time.monotonic() - start, "found": found}
-            folder.write(path, json.dumps(stored) + "\n")
+            folder.write(path, _as_stored({"seconds": time.monotonic() - start, "found": found}))
         stored = _read(path)
         results[name] = stored["found"]
         results["seconds"][what] = stored["seconds"]
     return results
 
 
+def _as_stored(part: dict[str, Any]) -> str:
+    """A part as the text of its file, which tells whether it is still what was measured."""
+    return json.dumps(part | {"crc32": zlib.crc32(json.dumps(part).encode())}) + "\n"
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        stored = json.loads(path.read_text())
-        return {"seconds": float(stored["seconds"]), "found": dict(stored["found"])}
+        text = path.read_text()
+        stored = json.loads(text)
+        part = {"seconds": stored["seconds"], "found": stored["found"]}
+        sound = _as_stored(part) == text
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise _damaged(path) from None
-
-
-def _damaged(path: Path) -> OSError:
-    return OSError(f"{path} is damaged; without that file, it is measured anew")
-
-
-class _Told(dict[str, Any]):
-    """Results that know which part was asked for last."""
-
-    last = ""
-
-    def __getitem__(self, name: str) -> Any:
-        self.last = name if name in PARTS else self.last
-        return super().__getitem__(name)
+        sound, part = False, {}
+    if not sound:
+        raise OSError(f"{path} is damaged; without that file, it is measured anew")
+    return part
 
 
 def measuring_of(experiment: Experiment, pulse: Callable[[], None] = lambda: None) -> Measuring:
@@ -171,20 +167,10 @@ def measuring_of(experiment: Experiment, pulse: Callable[[], None] = lambda: Non
 
 
 def write(results: dict[str, Any], directory: Path) -> None:
-    """The report in all its forms, from the numbers.
-
-    Raises:
-        OSError: if a part does not hold what is told of it.
-    """
+    """The report in all its forms, from the numbers."""
     (directory / "figures").mkdir(exist_ok=True)
     title = f"AlphaZero and MuZero on {results['settings']['game']}"
-    told = _Told(results)
-    try:
-        blocks = story(told, directory)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, StopIteration) as error:
-        if not told.last:
-            raise
-        raise _damaged(directory / "parts" / f"{told.last}.json") from error
+    blocks = story(results, directory)
     folder.write(directory / "results.json", json.dumps(results, indent=1) + "\n")
     folder.write(directory / "report.md", markdown(title, blocks))
     folder.write(directory / "report.html", html(title, blocks, directory))
