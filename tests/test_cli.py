@@ -66,14 +66,13 @@ def listing(place):
     return {p: p.stat().st_mtime_ns for p in place.rglob("*")}
 
 
-def test_help_answers_within_a_second_and_without_jax():
+def test_help_answers_without_jax():
     code = (
-        "import sys, time; start = time.perf_counter()\n"
+        "import sys\n"
         "from duozero.train.cli import main\n"
         "assert main(['train', '--help']) == 0 == main(['--help'])\n"
         "heavy = {'jax', 'flax', 'orbax', 'optax', 'mctx', 'numpy', 'rich'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
-        "assert time.perf_counter() - start < 1\n"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr

@@ -185,6 +185,7 @@ def evaluation(game, directory, positions):
     return evaluate.Evaluation(directory, trained, player, 4, 2, 0, positions)
 
 
+@pytest.mark.slow
 def test_an_evaluation_says_how_many_moves_are_lost(game, tmp_path, capsys):
     write(tmp_path, KNOWN, "a solver")
     assert evaluate.execute(evaluation(game, tmp_path, KNOWN)) == 0
@@ -215,6 +216,7 @@ def test_without_the_extra_all_but_the_losing_moves_is_there(game, tmp_path, cap
     assert 'pip install ".[oracle]"' in shown
 
 
+@pytest.mark.slow
 def test_the_solver_knows_what_is_known(solver):
     for position in KNOWN:
         assert solver.scores(position.moves) == position.scores
@@ -223,6 +225,7 @@ def test_the_solver_knows_what_is_known(solver):
     assert solver.scores("121212")[0] == 18  # A win in one.
 
 
+@pytest.mark.slow
 def test_the_solver_scores_boards_and_mirror_images_alike(solver, sampled):
     mirror = str.maketrans("1234567", "7654321")
     state = replay(ConnectFour(), [p.moves for p in sampled])
@@ -231,6 +234,7 @@ def test_the_solver_scores_boards_and_mirror_images_alike(solver, sampled):
         assert solver.scores(position.moves.translate(mirror)) == position.scores[::-1]
 
 
+@pytest.mark.slow
 def test_the_solver_agrees_with_the_rules(solver):
     moves = "1252115552366543157764742224413"
     values = solve(From(moves)).action_values[0]
@@ -238,6 +242,7 @@ def test_the_solver_agrees_with_the_rules(solver):
     np.testing.assert_array_equal(values, signs)
 
 
+@pytest.mark.slow
 def test_the_sample_is_what_it_says(game, solver, sampled, tmp_path):
     assert [p.kind for p in sampled] == [kind for kind in KINDS for _ in range(2)]
     assert all(p.telling for p in sampled)
@@ -260,6 +265,7 @@ def test_what_was_solved_once_needs_no_solver_again(
     assert table.search(first)[0] == table.search(capsys.readouterr().out)[0]
 
 
+@pytest.mark.slow
 def test_the_perfect_player_takes_each_of_the_best_moves_at_some_time(game, solver):
     player = perfect_player()
     state = replay(game, [p.moves for p in KNOWN])
@@ -272,6 +278,7 @@ def test_the_perfect_player_takes_each_of_the_best_moves_at_some_time(game, solv
     assert seen[1] == {1, 2, 6} and seen[3] == {2, 6}
 
 
+@pytest.mark.slow
 def test_the_perfect_player_wins_every_game_it_begins(game, solver):
     score = match(game, perfect_player(), random_player(), jax.random.key(0), 4, 0)
     assert score.wins >= 4 and score.losses == 0

@@ -55,6 +55,7 @@ def test_it_is_one_minus_a_cosine_and_zero_where_they_agree(learned):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_past_the_end_nothing_is_compared(learned):
     alive = jnp.tile(jnp.array([1.0, 1.0, 0.0, 0.0]), (8, 1))
     params, sample = trained(learned), samples(learned, alive=alive)

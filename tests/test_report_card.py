@@ -141,6 +141,7 @@ def test_walks_are_games_from_every_ply_that_go_on_as_they_are_played(bonus):
         np.testing.assert_allclose(kept, np.where(before.terminated, 0, values[depth]), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_walk_may_begin_with_random_moves(bonus):
     """Of a player who always adds one, whatever else is added was added by chance."""
     adds_one = lambda keys, state: np.zeros(len(keys), np.int32)  # noqa: E731
