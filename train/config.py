@@ -60,7 +60,7 @@ class SearchConfig:
     max_num_considered_actions: int = 16
     """Root moves that sequential halving starts from (gumbel)."""
     value_scale: float = 0.1
-    """Weight of the values against the prior (gumbel); the paper's is 1, mctx's 0.1."""
+    """Weight of the values against the prior (gumbel); 1 is better once a network has learned."""
     c_puct: float = 1.25
     """Weight of the prior against the values (puct)."""
     c_uct: float = 1.4
@@ -172,15 +172,15 @@ class Config:
 
 
 def preset(game: str, planner: str, budget: str = "") -> Config:
-    """The settings shipped for a game and planner.
+    """The settings shipped for a game and planner; the defaults for games that have none.
 
-    Those for `any` game come first, over them those of its family (`gomoku` for `gomoku_9x9_5`),
-    then of its own name; over all, what these have for the `budget` of a comparison.
+    Those of its family (`gomoku` for `gomoku_9x9_5`) come first, those of its own name over them;
+    over both, what either has for the `budget` of a comparison.
     """
     shipped = tomllib.loads(PRESETS.read_text())
     config = Config(game=game, planner=planner)  # pyright: ignore[reportArgumentType]
     family = game.split("_")[0] if ":" not in game else game
-    names = ("any", family, game)
+    names = (family, game)
     tables = [(name, key) for name in names for key in ("both", planner)]
     for name, key in [*tables, *((name, budget) for name in names)]:
         given = shipped.get(name, {}).get(key, {})
