@@ -74,8 +74,19 @@ def test_a_game_that_is_too_large_is_refused():
 def test_perfect_moves_keep_every_value_and_lose_no_line(solution):
     moves = moves_of(perfect_player(solution).act, solution, jax.random.key(0))
     verdict = judge(solution, moves)
-    assert verdict.kept == 1 and verdict.lost_lines == 0
+    assert verdict.kept == 1 and verdict.lost_lines == 0 and verdict.unbeatable
     assert verdict.num_lines > 100
+
+
+def test_who_plays_perfectly_from_a_lost_start_is_doomed_and_loses_nothing_by_himself():
+    """To 5 by 1 or 2: who moves first wins, by 2. Second, only what the other gives away is won."""
+    solved = solve(make("race_to_5_2"))
+    moves = np.asarray(solved.optimal).argmax(axis=1)
+    verdict = judge(solved, moves)
+    # Second, after 2 it adds 1 (nothing keeps a lost value better), and the other adds 2 and wins,
+    # or adds 1 and has lost; after 1 it adds 1 and has won: the other reaches 3 or 4, not 5.
+    assert (verdict.kept, verdict.lost_lines, verdict.doomed_lines) == (1, 0, 1)
+    assert not verdict.unbeatable
 
 
 def test_perfect_moves_are_all_the_optimal_ones(race):
@@ -104,14 +115,16 @@ def test_who_always_adds_one_is_judged_as_by_hand(race):
     kept = [0 in moves for moves in optimal.values()]
     assert verdict.kept == sum(kept) / len(kept)
 
-    def lines(total, mine):
-        if total == 5:
-            return np.array([int(mine), 1])  # Who is to move now has just been beaten.
+    def lines(total, mine, held=False):
+        if total == 5:  # Who is to move now has just been beaten.
+            return np.array([int(mine and held), int(mine and not held), 1])
+        held = held or (total != 2) == mine  # Only 2 is lost for whoever is to move there.
         steps = [1] if mine else [s for s in (1, 2) if total + s <= 5]
-        return sum(lines(total + s, not mine) for s in steps)
+        return sum(lines(total + s, not mine, held) for s in steps)
 
-    lost, total = lines(0, True) + lines(0, False)
-    assert (verdict.lost_lines, verdict.num_lines) == (lost, total)
+    lost, doomed, total = lines(0, True) + lines(0, False)
+    assert (verdict.lost_lines, verdict.doomed_lines, verdict.num_lines) == (lost, doomed, total)
+    assert lost and doomed
     del race
 
 

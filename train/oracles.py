@@ -135,14 +135,21 @@ class Judgement(NamedTuple):
 
     Attributes:
         kept: share of all undecided positions in which its move keeps the game value.
-        lost_lines: lines of play it loses, moving first or second, over every reply of the
-            opponent; 0 proves that it cannot be beaten.
-        num_lines: how many such lines there are.
+        lost_lines: lines of play from the start, moving first or second, over every reply of the
+            opponent, that it loses although perfect play would at some point still have held them.
+        doomed_lines: those that it loses and nothing could have held.
+        num_lines: how many lines there are in all.
     """
 
     kept: float
     lost_lines: int
+    doomed_lines: int
     num_lines: int
+
+    @property
+    def unbeatable(self) -> bool:
+        """Whether it loses no line at all: nobody can beat it."""
+        return self.lost_lines + self.doomed_lines == 0
 
 
 def moves_of(player: Player, solution: Solution, key: jax.Array, size: int = 1024) -> np.ndarray:
@@ -175,29 +182,32 @@ def judge(solution: Solution, moves: np.ndarray) -> Judgement:
     where = solution.undecided
     kept = solution.optimal[where, moves[where]].mean()
     first, second = (_lines(solution, moves, agent_to_move=turn) for turn in (True, False))
-    return Judgement(float(kept), first[0] + second[0], first[1] + second[1])
+    return Judgement(float(kept), *(int(x) for x in np.add(first, second)))
 
 
-def _lines(solution: Solution, moves: np.ndarray, agent_to_move: bool) -> tuple[int, int]:
-    """(lost, all) lines of play from the start, the agent against every reply."""
-    lost = total = 0
-    count = {(0, agent_to_move, 0.0): 1}  # What the agent has gained so far is part of a line.
+def _lines(solution: Solution, moves: np.ndarray, agent_to_move: bool) -> tuple[int, int, int]:
+    """(lost, doomed, all) lines of play from the start, the agent against every reply."""
+    lost = {True: 0, False: 0}  # By whether it once was the agent's to hold.
+    total = 0
+    # What the agent has gained so far is part of a line, and whether it ever stood well enough.
+    count = {(0, agent_to_move, 0.0, False): 1}
     while count:
-        following: dict[tuple[int, bool, float], int] = {}
-        for (position, mine, gained), number in count.items():
+        following: dict[tuple[int, bool, float, bool], int] = {}
+        for (position, mine, gained, held), number in count.items():
+            stands = gained + float(solution.value[position]) * (1 if mine else -1)
+            held = held or stands > -1e-6
             legal = np.flatnonzero(solution.child[position] >= 0)
             for action in [int(moves[position])] if mine else legal:
                 child = int(solution.child[position, action])
-                if child < 0:  # The agent broke the rules, which loses at once.
-                    lost, total = lost + number, total + number
-                    continue
                 gain = float(solution.reward[position, action]) * (1 if mine else -1)
                 gain = round(gained + gain, 6)
-                if solution.ended[child]:
-                    lost, total = lost + number * int(gain < 0), total + number
+                broken = child < 0  # The agent broke the rules, which loses at once.
+                if broken or solution.ended[child]:
+                    lost[held] += number * int(broken or gain < 0)
+                    total += number
                 else:
                     turn = mine == bool(solution.discount[position, action] > 0)
-                    at = (child, turn, gain)
+                    at = (child, turn, gain, held)
                     following[at] = following.get(at, 0) + number
         count = following
-    return lost, total
+    return lost[True], lost[False], total

@@ -39,7 +39,7 @@ def judgement_rows(judgements: dict[str, list[Judgement]]) -> list[list[str]]:
 
 def lines(judgement: Judgement) -> str:
     """Lost lines of all, over every reply of the opponent."""
-    never = ": unbeatable" if judgement.lost_lines == 0 else ""
+    never = ": unbeatable" if judgement.unbeatable else ""
     return f"{judgement.lost_lines:,} of {judgement.num_lines:,}{never}"
 
 
@@ -52,6 +52,6 @@ EXPLAIN_SCORES = (
 EXPLAIN_JUDGEMENTS = (
     "Keeps the value: the share of all {undecided:,} undecided positions in which the move is as "
     "good as perfect play's. Lost lines: of all lines of play from the start, moving first or "
-    "second, over every reply of the opponent, those that are lost; none proves that the player "
-    "cannot be beaten. (How many lines there are depends on its own moves.)"
+    "second, over every reply of the opponent, those lost although perfect play would have held "
+    "them; unbeatable is who loses none at all. (How many there are depends on its own moves.)"
 )

@@ -55,7 +55,8 @@ def _lost(lines: list[dict[str, int]]) -> str:
     lost = [one["lost"] for one in lines]
     beaten = sum(1 for number in lost if number)
     if not beaten:
-        return "none: unbeatable" if len(lost) == 1 else f"none with {len(lost)} seeds: unbeatable"
+        none = "none" if len(lost) == 1 else f"none with {len(lost)} seeds"
+        return none + (": unbeatable" if all(one["unbeatable"] for one in lines) else "")
     if len(lost) == 1:
         return f"{lost[0]:,} of {lines[0]['of']:,}"
     return f"with {beaten} of {len(lost)} seeds: {', '.join(f'{n:,}' for n in lost)}"

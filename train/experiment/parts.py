@@ -92,7 +92,10 @@ def _lines(
 ) -> list[dict[str, int]]:
     """Lost lines of play, seed by seed."""
     judged = strength_lib.judgements(contender, solution, size, simulations)
-    return [{"lost": one.lost_lines, "of": one.num_lines} for one in judged]
+    return [
+        {"lost": one.lost_lines, "of": one.num_lines, "unbeatable": one.unbeatable}
+        for one in judged
+    ]
 
 
 def curves(measuring: Measuring) -> dict[str, Any]:

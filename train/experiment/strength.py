@@ -127,7 +127,7 @@ def meet(
 def judgements(
     contender: Contender, solution: Solution, batch_size: int, simulations: int | None = None
 ) -> list[Judgement]:
-    """Every seed against the solution: lost lines prove who can be beaten."""
+    """Every seed against the solution: lost lines prove who can be made to err."""
     return [
         judge(
             solution,
