@@ -35,6 +35,9 @@ def test_every_preset_can_be_run_and_read_back(game, planner):
 
 def test_what_a_preset_says_in_words_is_no_setting(tmp_path, monkeypatch):
     text = """
+        [any.both]
+        seed = 1
+        checkpoint_every = 7
         [race.both]
         seed = 2
         [race_to_21.muzero]
@@ -45,6 +48,7 @@ def test_what_a_preset_says_in_words_is_no_setting(tmp_path, monkeypatch):
     (tmp_path / "presets.toml").write_text(text)
     monkeypatch.setattr("duozero.train.config.PRESETS", tmp_path / "presets.toml")
     assert preset("race_to_21", "muzero") == Config("race_to_21", "muzero", 2, 3)
+    assert preset("mine:Game", "muzero") == Config("mine:Game", "muzero", 1, checkpoint_every=7)
     assert recipes() == [["race_to_21", "muzero", "a day", "nothing"]]
     with pytest.raises(ValueError, match="unknown setting 'reached'"):
         resolve("race_to_21", "muzero", {"reached": "the top"})
@@ -57,7 +61,7 @@ def test_every_preset_says_what_both_planners_reached():
     told = {(game, planner) for game, planner, *_ in recipes()}
     for game in ("tic_tac_toe", "connect_four", "gomoku_6x6_4", "race_to_21"):
         assert {(game, "alphazero"), (game, "muzero")} <= told
-        assert preset(game, "muzero") != Config(game, "muzero")
+        assert preset(game, "muzero").model != preset("mine:Game", "muzero").model
 
 
 def test_what_is_stored_without_a_setting_has_its_default():

@@ -60,7 +60,7 @@ class SearchConfig:
     max_num_considered_actions: int = 16
     """Root moves that sequential halving starts from (gumbel)."""
     value_scale: float = 0.1
-    """Weight of the values against the prior (gumbel); 1 is better once a network has learned."""
+    """Weight of the values against the prior (gumbel); the paper's is 1, mctx's 0.1."""
     c_puct: float = 1.25
     """Weight of the prior against the values (puct)."""
     c_uct: float = 1.4
@@ -172,7 +172,7 @@ class Config:
 
 
 def preset(game: str, planner: str, budget: str = "") -> Config:
-    """The settings shipped for a game and planner; the defaults for games that have none.
+    """The settings shipped for a game and planner; for games that have none, those for `any`.
 
     Those of its family (`gomoku` for `gomoku_9x9_5`) come first, those of its own name over them;
     over both, what either has for the `budget` of a comparison.
@@ -180,10 +180,10 @@ def preset(game: str, planner: str, budget: str = "") -> Config:
     shipped = tomllib.loads(PRESETS.read_text())
     config = Config(game=game, planner=planner)  # pyright: ignore[reportArgumentType]
     family = game.split("_")[0] if ":" not in game else game
-    names = (family, game)
+    names = [name for name in (family, game) if name in shipped] or ["any"]
     tables = [(name, key) for name in names for key in ("both", planner)]
     for name, key in [*tables, *((name, budget) for name in names)]:
-        given = shipped.get(name, {}).get(key, {})
+        given = shipped[name].get(key, {})
         config = overlay(config, {k: v for k, v in given.items() if k not in WORDS})
     return config
 
