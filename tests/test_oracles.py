@@ -4,6 +4,8 @@ import jax
 import numpy as np
 import pytest
 from duozero.games import make
+from duozero.train import report
+from duozero.train.experiment.chapters import _lost
 from duozero.train.oracles import judge, moves_of, solve
 from duozero.train.players import perfect_player, random_player
 from toys import Bonus, Walk
@@ -86,7 +88,9 @@ def test_who_plays_perfectly_from_a_lost_start_is_doomed_and_loses_nothing_by_hi
     # Second, after 2 it adds 1 (nothing keeps a lost value better), and the other adds 2 and wins,
     # or adds 1 and has lost; after 1 it adds 1 and has won: the other reaches 3 or 4, not 5.
     assert (verdict.kept, verdict.lost_lines, verdict.doomed_lines) == (1, 0, 1)
-    assert not verdict.unbeatable
+    assert report.lines(verdict) == f"0 of {verdict.num_lines}"
+    blameless = verdict._replace(doomed_lines=0)
+    assert report.lines(blameless) == f"0 of {verdict.num_lines}: unbeatable"
 
 
 def test_perfect_moves_are_all_the_optimal_ones(race):
@@ -105,6 +109,13 @@ def test_random_moves_lose_lines_and_keep_less(solution):
     verdict = judge(solution, moves)
     assert 0.4 < verdict.kept < 0.8
     assert verdict.lost_lines > 10
+
+
+def test_a_comparison_calls_unbeatable_only_who_loses_no_line_at_all():
+    none, doomed = ({"lost": 0, "of": 9, "unbeatable": said} for said in (True, False))
+    assert _lost([none]) == "none: unbeatable"
+    assert _lost([doomed]) == "none"
+    assert _lost([none, doomed]) == "none with 2 seeds"
 
 
 def test_who_always_adds_one_is_judged_as_by_hand(race):
