@@ -40,12 +40,9 @@ def run(command, tmp_path, capsys):
     return numbers["cells"], shown.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "policy, planner, network",
-    [
-        ("gumbel", "alphazero", "null"),
-        pytest.param("puct", "muzero", "mlp", marks=pytest.mark.slow),
-    ],
+    "policy, planner, network", [("gumbel", "alphazero", "null"), ("puct", "muzero", "mlp")]
 )
 def test_both_engines_are_timed_and_visit_alike(policy, planner, network, tmp_path, capsys):
     command = f"{TINY_SEARCH} --policy {policy} --planner {planner} --network {network}"

@@ -55,6 +55,7 @@ def test_a_file_holds_the_player_of_its_run(place):
         assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_a_file_is_a_player_wherever_a_run_is(place):
     game = game_named(GAME)
     start = jax.vmap(game.init)(jax.random.split(jax.random.key(0), 8))

@@ -121,10 +121,8 @@ def planner_model():
     return mlp(GAME, 8, 1)
 
 
-@pytest.mark.parametrize(
-    "policy",
-    ["gumbel", *(pytest.param(name, marks=pytest.mark.slow) for name in ("puct", "uct"))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["gumbel", "puct", "uct"])
 def test_a_search_goes_on_where_the_position_was_seen_and_else_starts_anew(policy):
     search, planner = search_of(policy)
     params = planner.init(jax.random.key(0))
