@@ -28,6 +28,7 @@ SETTINGS = TINY | {
         "learning_rate": 0.1,
         "reanalyse": 0.5,
         "priority": 1.0,
+        "end_share": 0.5,
         "consistency_weight": 1.0,
     },
     "evaluate": {"num_openings": 4, "mcts_simulations": 1},

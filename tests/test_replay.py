@@ -38,7 +38,7 @@ def search_values(moves):
 
 
 push = jax.jit(functools.partial(replay.push, return_fn=search_values))
-sample = jax.jit(replay.sample, static_argnums=(2, 3, 4))
+sample = jax.jit(replay.sample, static_argnums=(2, 3, 4, 5))
 
 
 @given(st.sampled_from([4, 7]), st.lists(st.sampled_from(LENGTHS), min_size=1, max_size=6))
@@ -113,3 +113,36 @@ def test_a_surprise_is_drawn_in_proportion_and_weighed_by_the_inverse(exponent):
 
 def test_drawn_alike_all_weigh_one():
     assert (np.asarray(sample(surprised(0.0), jax.random.key(0), 32, 2).weight) == 1).all()
+
+
+def ended(*ends):
+    """A ring of 8 moves that holds numbers 3 to 10, in which moves `(number, game)` end games."""
+    buffer = surprised(0.0)
+    discount = buffer.moves.discount
+    for number, game in ends:
+        discount = discount.at[number % 8, game].set(0.0)
+    return buffer.replace(moves=buffer.moves._replace(discount=discount))
+
+
+def test_a_share_of_the_positions_is_drawn_from_before_the_ends_of_games():
+    # Windows of K = 2 begin at 3 to 8: move 3 ends in one of them, 7 in two, 10 in none.
+    drawn = sample(ended((3, 0), (7, 1), (10, 1)), jax.random.key(0), 20_000, 2, 0.0, 0.25)
+    number, game = np.asarray(drawn.observation, int).T
+    near, counts = np.unique(np.stack([number, game])[:, -5_000:], axis=1, return_counts=True)
+    assert near.T.tolist() == [[3, 0], [6, 1], [7, 1]]
+    np.testing.assert_allclose(counts / 5_000, 1 / 3, atol=0.03)
+    assert (np.asarray(drawn.discount)[-5_000:] == 0).any(axis=1).all()
+    others = np.bincount(number[:-5_000] - 3, minlength=6) / 15_000
+    np.testing.assert_allclose(others, 1 / 6, atol=0.02)
+    assert (np.asarray(drawn.weight) == 1).all()
+
+
+def test_where_no_game_has_ended_all_are_drawn_alike():
+    drawn = sample(ended((10, 1)), jax.random.key(0), 4_000, 2, 0.0, 1.0)
+    counts = np.bincount(np.asarray(drawn.observation, int)[:, 0] - 3, minlength=6)
+    np.testing.assert_allclose(counts / 4_000, 1 / 6, atol=0.03)
+
+
+def test_without_a_learned_model_ends_are_not_sought():
+    same = (sample(ended((7, 1)), jax.random.key(0), 64, 0, 0.0, share) for share in (0.0, 0.9))
+    jax.tree.map(np.testing.assert_array_equal, *same)

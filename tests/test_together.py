@@ -21,7 +21,7 @@ from toys import any_move, keys
 
 pytestmark = pytest.mark.slow
 FULL = CONFIG._replace(
-    ema_decay=0.5, priority=1.0, reanalyse_moves=2, kl_target=0.02, scan_updates=True
+    ema_decay=0.5, priority=1.0, end_share=0.5, reanalyse_moves=2, kl_target=0.02, scan_updates=True
 )
 
 

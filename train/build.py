@@ -128,6 +128,7 @@ def build_learner(
             value_weight=learn.value_weight,
             consistency_weight=learn.consistency_weight if planner.num_unroll_steps else 0.0,
             priority=learn.priority,
+            end_share=learn.end_share,
             reanalyse_moves=math.ceil(learn.reanalyse * play.num_moves),
             kl_target=learn.kl_target if learn.schedule == "kl" else 0.0,
             augment=learn.augment,

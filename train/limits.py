@@ -13,7 +13,7 @@ POSITIVE = {
     *("value_scale", "c_puct", "c_uct", "dirichlet_alpha", "num_openings", "mcts_simulations"),
     "kl_target",
 }
-FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction", "reanalyse"}
+FRACTIONS = {"random_moves", "ema_decay", "lambda_", "dirichlet_fraction", "reanalyse", "end_share"}
 # These are counted out while compiling, which takes as long as they are many.
 MOST: dict[str, int] = dict.fromkeys(
     ("depth", "num_blocks", "num_unroll_steps", "n_step", "opening_plies"), 1_000

@@ -88,7 +88,12 @@ def _numbers(moves: Trajectory) -> Trajectory:
 
 
 def sample(
-    replay: Replay, key: Array, num_samples: int, num_unroll_steps: int, priority: float = 0.0
+    replay: Replay,
+    key: Array,
+    num_samples: int,
+    num_unroll_steps: int,
+    priority: float = 0.0,
+    end_share: float = 0.0,
 ) -> Sample:
     """Draws positions, with replacement, and the K moves after each: `[num_samples]`.
 
@@ -99,15 +104,33 @@ def sample(
     `|search value - value target| ** priority` (MuZero, appendix G), and their losses are weighed
     by the inverse, in units of the largest in the batch, so that the gradient keeps its direction
     (https://arxiv.org/abs/1511.05952, with beta 1).
+
+    Of the samples, the last `end_share` are drawn from the windows within whose K moves a game
+    ends, all alike, while any are stored. A model of long games hardly sees an end otherwise; what
+    it learns of a move is not distorted, as the same move always ends the game or never. With K 0
+    there are none.
     """
     capacity = len(replay.value)
+    num_ends = round(end_share * num_samples) if num_unroll_steps else 0
+    num_others = num_samples - num_ends
     if priority:
-        age, game, weight = _by_priority(replay, key, num_samples, num_unroll_steps, priority)
+        surprise = jnp.abs(replay.moves.search_value - replay.value) + 1e-3
+        age, game, chance = _draw(replay, key, num_others, num_unroll_steps, surprise**priority)
+        rarity = 1 / chance
+        weight = rarity / rarity.max(initial=0.0)
     else:
         age_key, game_key = jax.random.split(key)
-        age = jax.random.randint(age_key, (num_samples,), 0, replay.size - num_unroll_steps)
-        game = jax.random.randint(game_key, (num_samples,), 0, replay.value.shape[1])
-        weight = jnp.ones(num_samples)
+        age = jax.random.randint(age_key, (num_others,), 0, replay.size - num_unroll_steps)
+        game = jax.random.randint(game_key, (num_others,), 0, replay.value.shape[1])
+        weight = jnp.ones(num_others)
+    if num_ends:
+        over = replay.moves.discount == 0
+        near = sum(jnp.roll(over, -k, axis=0) for k in range(num_unroll_steps))
+        # Where there are none, the small chances are all there is.
+        chance = jnp.where(near > 0, 1.0, 1e-12)
+        ending = _draw(replay, jax.random.fold_in(key, 1), num_ends, num_unroll_steps, chance)
+        age, game = (jnp.concatenate(x) for x in zip((age, game), ending[:2], strict=True))
+        weight = jnp.concatenate([weight, jnp.ones(num_ends)])
     first = replay.position - replay.size + age
     time = (first[:, None] + jnp.arange(num_unroll_steps + 1)[None]) % capacity
     stored = replay.moves._replace(state=None), replay.value
@@ -115,20 +138,20 @@ def sample(
     return jax.vmap(cut)(moves, value, weight)
 
 
-def _by_priority(
-    replay: Replay, key: Array, num_samples: int, num_unroll_steps: int, exponent: float
+def _draw(
+    replay: Replay, key: Array, num_samples: int, num_unroll_steps: int, chance: Array
 ) -> tuple[Array, Array, Array]:
-    """Ages counted from the oldest move, games, and weights: `[num_samples]` each."""
+    """Positions drawn in proportion to `chance` `[C, B]`, of those with K moves after them.
+
+    Returns ages counted from the oldest move, games, and chances: `[num_samples]` each.
+    """
     capacity, num_games = replay.value.shape
-    surprise = jnp.abs(replay.moves.search_value - replay.value) + 1e-3
     age = (jnp.arange(capacity) - replay.position + replay.size) % capacity
-    whole = age < replay.size - num_unroll_steps
-    priority = jnp.where(whole[:, None], surprise**exponent, 0.0)
+    chance = jnp.where((age < replay.size - num_unroll_steps)[:, None], chance, 0.0)
     # In two steps, as a sum over all would lose the small ones to rounding.
-    rows = jnp.cumsum(priority.sum(axis=1))
+    rows = jnp.cumsum(chance.sum(axis=1))
     roll = jax.random.uniform(key, (2, num_samples), maxval=1 - 1e-6)  # Never the very end.
     time = jnp.searchsorted(rows, roll[0] * rows[-1], side="right").clip(max=capacity - 1)
-    within = jnp.cumsum(priority[time], axis=1)
+    within = jnp.cumsum(chance[time], axis=1)
     game = (within <= roll[1][:, None] * within[:, -1:]).sum(axis=1).clip(max=num_games - 1)
-    rarity = 1 / priority[time, game]
-    return age[time], game, rarity / rarity.max()
+    return age[time], game, chance[time, game]

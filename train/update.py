@@ -30,7 +30,7 @@ def make_update(
         sample_key, augment_key, key = jax.random.split(state.key, 3)
         sample = replay.sample(
             *(state.replay, sample_key, config.batch_size, planner.num_unroll_steps),
-            config.priority,
+            *(config.priority, config.end_share),
         )
         if config.augment:
             sample = augment(symmetries(planner.game), augment_key, sample)
