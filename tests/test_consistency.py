@@ -10,6 +10,8 @@ from duozero.models.consistency import OWN, dissimilarity
 from duozero.train.loss import loss_fn
 from test_loss import samples, trained
 
+pytestmark = pytest.mark.slow  # Each compiles for long.
+
 
 @pytest.fixture(scope="module")
 def learned(tic_tac_toe, tiny):
@@ -24,7 +26,6 @@ def length(tree):
     return float(jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(tree))))
 
 
-@pytest.mark.slow
 def test_it_moves_g_and_the_projections_but_not_the_real_embeddings(learned):
     params, sample = trained(learned), samples(learned)
     gradient = jax.jit(jax.grad(consistency), static_argnums=1)(params, learned, sample)
@@ -55,7 +56,6 @@ def test_it_is_one_minus_a_cosine_and_zero_where_they_agree(learned):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.slow
 def test_past_the_end_nothing_is_compared(learned):
     alive = jnp.tile(jnp.array([1.0, 1.0, 0.0, 0.0]), (8, 1))
     params, sample = trained(learned), samples(learned, alive=alive)

@@ -13,14 +13,13 @@ from duozero.train.targets import n_step_return
 from test_learner import CONFIG, build
 from toys import Bonus
 
+pytestmark = pytest.mark.slow  # Each compiles for long.
+
 ALL = CONFIG._replace(reanalyse_moves=CONFIG.num_moves)
 return_fn = functools.partial(n_step_return, num_steps=1)
 
 
-SLOW = [pytest.param(p, marks=pytest.mark.slow) for p in ("alphazero", "alphazero, tree kept")]
-
-
-@pytest.fixture(scope="module", params=["muzero", *SLOW])
+@pytest.fixture(scope="module", params=["muzero", "alphazero", "alphazero, tree kept"])
 def anew(request):
     """A search, the same training without and with all positions searched anew, and its state."""
     game = Bonus()
