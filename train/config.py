@@ -119,7 +119,7 @@ class LearnConfig:
     priority: float = 0.0
     """Exponent of the search's error in how often a position is drawn; 0 draws all alike."""
     end_share: float = 0.0
-    """Share of positions drawn from within that unroll of a game's end, however rare (muzero)."""
+    """Share of positions drawn so near a game's end that the unroll reaches it (muzero)."""
     reanalyse: float = 0.0
     """Stored positions searched anew per round, as a share of those played."""
     augment: bool = True

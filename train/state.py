@@ -51,8 +51,8 @@ class LearnerConfig(NamedTuple):
         value_weight: of the value's loss.
         consistency_weight: of that of the embeddings; the model must then be `consistent`.
         priority: exponent of a position's surprise in how often it is drawn; 0 for all alike.
-        end_share: of the positions drawn, those within K moves of a game's end; 0 for as many as
-            there are.
+        end_share: share of the positions drawn that a game's end follows within K moves; 0 for all
+            alike.
         reanalyse_moves: R, moves of each game searched anew per round.
         kl_target: how far the policy should move in a round; 0 for no control of the rate.
         augment: learn from every symmetry that the game declares.
