@@ -10,7 +10,7 @@ import pytest
 from duozero import planners
 from duozero.train import control
 from duozero.train.learner import make_learner
-from duozero.train.selfplay import Exploration
+from duozero.train.overlay import overlay
 from duozero.train.targets import lambda_return
 from test_learner import CONFIG, mesh
 from toys import any_move
@@ -61,9 +61,9 @@ def learner(game, model, rate, scan=False, target=TARGET):
         any_move(),
         optax.sgd(rate),
         functools.partial(lambda_return, lambda_=1.0),
-        Exploration(),
-        CONFIG._replace(kl_target=target, scan_updates=scan),
+        overlay(CONFIG, {"learn": {"schedule": "kl", "kl_target": target}}),
         mesh(1),
+        scan_updates=scan,
     )
 
 

@@ -8,13 +8,16 @@ import optax
 import pytest
 from duozero import planners
 from duozero.planners import gumbel
+from duozero.train.config import Config, LearnConfig, PlayConfig
 from duozero.train.learner import make_learner
-from duozero.train.selfplay import Exploration
-from duozero.train.state import LearnerConfig
+from duozero.train.overlay import overlay
 from duozero.train.targets import lambda_return
 from toys import any_move
 
-CONFIG = LearnerConfig(num_games=8, num_moves=6, replay_moves=12, batch_size=16)
+CONFIG = Config(
+    play=PlayConfig(num_games=8, num_moves=6, opening_plies=1, random_moves=0.1),
+    learn=LearnConfig(replay_moves=12, batch_size=16),
+)
 
 
 def mesh(num_devices):
@@ -23,16 +26,16 @@ def mesh(num_devices):
     return jax.make_mesh((num_devices,), ("data",), axis_types=auto, devices=devices)
 
 
-def build(planner, search, num_devices=2, config=CONFIG, return_fn=None, num_seeds=0):
+def build(planner, search, num_devices=2, settings=None, return_fn=None, **options):
+    """A learner of CONFIG, under other `settings`."""
     return make_learner(
         planner,
         search,
         optax.adam(1e-2),
         return_fn or functools.partial(lambda_return, lambda_=1.0),
-        Exploration(opening_plies=1, random_moves=0.1),
-        config,
+        overlay(CONFIG, settings or {}),
         mesh(num_devices),
-        num_seeds,
+        **options,
     )
 
 
@@ -71,8 +74,8 @@ def test_a_round_keeps_shapes_and_counts(learner):
     state = rounds(learner, state, 3)
     assert jax.tree.map(lambda x: (x.shape, x.dtype), state) == before
     assert int(state.num_updates) == 3
-    assert int(state.num_positions) == 3 * CONFIG.num_games * CONFIG.num_moves
-    assert int(state.replay.size) == CONFIG.replay_moves
+    assert int(state.num_positions) == 3 * CONFIG.play.num_games * CONFIG.play.num_moves
+    assert int(state.replay.size) == CONFIG.learn.replay_moves
     assert all(np.isfinite(x).all() for x in numbers(state))
 
 
@@ -124,7 +127,7 @@ def test_a_round_needs_nothing_from_the_host(learner):
 def untaught(tic_tac_toe, tiny):
     """MuZero, from random games, with an average of the parameters."""
     planner = planners.muzero(tic_tac_toe, tiny, num_unroll_steps=2)
-    return build(planner, any_move(), config=CONFIG._replace(ema_decay=0.75))
+    return build(planner, any_move(), settings={"learn": {"ema_decay": 0.75}})
 
 
 @pytest.mark.slow
@@ -168,7 +171,7 @@ def test_updates_in_one_program_are_those_made_in_turn(tic_tac_toe, tiny):
     planner = planners.muzero(tic_tac_toe, tiny, num_unroll_steps=2)
     ends = []
     for scan in (False, True):
-        learner = build(planner, any_move(), config=CONFIG._replace(scan_updates=scan))
+        learner = build(planner, any_move(), scan_updates=scan)
         state, metrics = learner.learn(learner.play(learner.init(jax.random.key(0))), 3)
         assert all(x.shape == (3,) for x in metrics.values())
         ends.append((state, metrics))

@@ -9,12 +9,10 @@ import pytest
 from duozero import planners
 from duozero.models import mlp
 from duozero.planners import gumbel
-from duozero.train.config import resolve
+from duozero.train.config import Config, LearnConfig, PlayConfig, resolve
 from duozero.train.learner import make_learner
 from duozero.train.oracles import judge, moves_of
 from duozero.train.run import train
-from duozero.train.selfplay import Exploration
-from duozero.train.state import LearnerConfig
 from duozero.train.targets import lambda_return
 
 
@@ -28,8 +26,10 @@ def test_the_race_is_learned_from_nothing(race, make_planner):
         search,
         optax.adam(2e-3),
         functools.partial(lambda_return, lambda_=1.0),
-        Exploration(opening_plies=8, random_moves=0.1),
-        LearnerConfig(num_games=32, num_moves=12, replay_moves=240, batch_size=128),
+        Config(
+            play=PlayConfig(num_games=32, num_moves=12, opening_plies=8, random_moves=0.1),
+            learn=LearnConfig(replay_moves=240, batch_size=128),
+        ),
         jax.make_mesh((2,), ("data",), axis_types=(jax.sharding.AxisType.Auto,)),
     )
     plan = jax.jit(search)

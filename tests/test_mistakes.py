@@ -17,8 +17,9 @@ import reference_tree
 from duozero import planners
 from duozero.games import make
 from duozero.planners import gumbel, policies, puct, scores
+from duozero.train.config import PlayConfig
 from duozero.train.oracles import solve
-from duozero.train.selfplay import Exploration, self_play, start
+from duozero.train.selfplay import self_play, start
 from toys import Bonus, Walk, at, exact, keys
 
 HELD = {
@@ -128,11 +129,11 @@ def test_an_ended_game_is_worth_nothing_whatever_the_network_says(solution, tic_
 def test_the_second_game_is_searched_like_the_first(planner):
     """Mistake 3, a root that is flagged as ended after its game has been restarted."""
     params = jax.tree.map(lambda x: x + 0.05, planner.init(jax.random.key(0)))
-    explore = Exploration(random_moves=0.5, temperature_plies=0)
+    explore = PlayConfig(num_moves=20, random_moves=0.5, temperature_plies=0)
     games = jax.vmap(lambda key: start(planner.game, key, explore))(keys(8))
     search = puct(planner, 12)
     _, moves = jax.jit(
-        lambda games: self_play(planner.game, search, params, jnp.int32(0), games, 20, explore)
+        lambda games: self_play(planner.game, search, params, jnp.int32(0), games, explore)
     )(games)
     opening = ~np.asarray(moves.observation).any(axis=(2, 3, 4))
     assert opening[1:].sum() >= 8

@@ -15,7 +15,6 @@ from toys import Bonus
 
 pytestmark = pytest.mark.slow  # Each compiles for long.
 
-ALL = CONFIG._replace(reanalyse_moves=CONFIG.num_moves)
 return_fn = functools.partial(n_step_return, num_steps=1)
 
 
@@ -32,8 +31,9 @@ def anew(request):
         planner = planners.alphazero(game, model)
         search = planners.puct(planner, 6, reuse=reuse)
     ends = []
-    for config in (CONFIG, ALL):
-        learner = build(planner, search, 2, config._replace(reuse=reuse), return_fn)
+    for share in (0.0, 1.0):
+        settings = {"learn": {"reanalyse": share}, "search": {"reuse": reuse}}
+        learner = build(planner, search, 2, settings, return_fn)
         state = learner.init(jax.random.key(0))
         leaves, tree = jax.tree.flatten(state.params)  # So that policies are not all uniform.
         keys = jax.random.split(jax.random.key(1), len(leaves))
@@ -46,8 +46,10 @@ def anew(request):
 
 def test_what_is_stored_is_what_a_fresh_search_finds(anew):
     game, search, reuse, _, state = anew
-    moves = jax.tree.map(lambda x: x[: CONFIG.num_moves], state.replay.moves)
-    keys = jax.vmap(jax.random.key)(jnp.arange(CONFIG.num_games))  # A search by PUCT draws nothing.
+    moves = jax.tree.map(lambda x: x[: CONFIG.play.num_moves], state.replay.moves)
+    keys = jax.vmap(jax.random.key)(
+        jnp.arange(CONFIG.play.num_games)
+    )  # A search by PUCT draws nothing.
     positions = moves.state.replace(observation=moves.observation)
     again = jax.jit(functools.partial(reanalyse.search_again, search, reuse))
     policy, value = again(state.params, keys, positions)
@@ -59,9 +61,11 @@ def test_what_is_stored_is_what_a_fresh_search_finds(anew):
 
 def test_value_targets_follow_the_new_values(anew):
     *_, state = anew
-    moves = jax.tree.map(lambda x: x[: CONFIG.num_moves], state.replay.moves._replace(state=None))
+    moves = jax.tree.map(
+        lambda x: x[: CONFIG.play.num_moves], state.replay.moves._replace(state=None)
+    )
     np.testing.assert_allclose(
-        state.replay.value[: CONFIG.num_moves], return_fn(moves), rtol=1e-6, atol=1e-6
+        state.replay.value[: CONFIG.play.num_moves], return_fn(moves), rtol=1e-6, atol=1e-6
     )
 
 
@@ -77,7 +81,7 @@ def test_the_games_are_what_they_were(anew):
 def test_only_moves_that_are_stored_are_chosen_and_all_of_them_are(anew):
     *_, state = anew
     choose = jax.jit(reanalyse.choose, static_argnums=2)
-    stored, chosen = range(CONFIG.num_moves), set()
+    stored, chosen = range(CONFIG.play.num_moves), set()
     for seed in range(32):
         _, keys, time, positions = choose(jax.random.key(seed), state.replay, 3)
         np.testing.assert_array_equal(np.diff(time), 1)

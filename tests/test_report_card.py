@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from duozero import planners
 from duozero.planners import puct
+from duozero.train.config import PlayConfig
 from duozero.train.oracles import solve, true_values
 from duozero.train.players import perfect_player, random_player
 from duozero.train.report_card import by_depth, report_card
-from duozero.train.selfplay import Exploration
 from duozero.train.walks import walk
 from toys import Bonus, exact
 
@@ -147,7 +147,7 @@ def test_a_walk_may_begin_with_random_moves(bonus):
     adds_one = lambda keys, state: np.zeros(len(keys), np.int32)  # noqa: E731
     straight = walk(bonus.game, adds_one, jax.random.key(5), 256, 3)
     assert not np.asarray(straight.action).any()
-    openings = Exploration(opening_plies=1)
+    openings = PlayConfig(opening_plies=1)
     opened = walk(bonus.game, adds_one, jax.random.key(5), 256, 3, explore=openings)
     by_chance = np.asarray(opened.action) > 0
     first = np.asarray(opened.state.total)[:-1] == 0
@@ -158,10 +158,10 @@ def test_a_walk_may_begin_with_random_moves(bonus):
 def test_a_walk_explores_as_self_play_does(bonus):
     """A share of its moves is random; after a number of moves it plays its best."""
     adds = [lambda keys, state, move=move: np.full(len(keys), move, np.int32) for move in (0, 1)]
-    explore = Exploration(temperature_plies=2)
+    explore = PlayConfig(temperature_plies=2)
     walks = walk(*(bonus.game, adds[0], jax.random.key(5), 64, 3), explore=explore, settled=adds[1])
     total = np.asarray(walks.state.total)[:-1]
     np.testing.assert_array_equal(np.asarray(walks.action) > 0, total >= 2)
-    explore = Exploration(random_moves=0.5)
+    explore = PlayConfig(random_moves=0.5)
     mixed = walk(bonus.game, adds[0], jax.random.key(5), 256, 3, explore=explore)
     assert 0.2 < (np.asarray(mixed.action) > 0).mean() < 0.4

@@ -7,21 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from duozero.games import make
-from duozero.train.selfplay import Exploration, self_play, start
+from duozero.train.config import PlayConfig
+from duozero.train.selfplay import self_play, start
 from toys import Bonus, Walk, any_move
 
 NUM_GAMES, NUM_MOVES = 16, 24
-PLAIN = Exploration()
+PLAIN = PlayConfig(num_moves=NUM_MOVES)
 
 
 def play(game, explore=PLAIN, seed=0, keys=None, rounds=1):
     """`(games before, games after, trajectory)` of random games."""
     if keys is None:
         keys = jax.random.split(jax.random.key(seed), NUM_GAMES)
-    before = jax.jit(jax.vmap(functools.partial(start, game, explore=explore)))(keys)
-    run = jax.jit(
-        lambda version, games: self_play(game, any_move(), {}, version, games, NUM_MOVES, explore)
-    )
+    before = jax.jit(jax.vmap(functools.partial(start, game, play=explore)))(keys)
+    run = jax.jit(lambda version, games: self_play(game, any_move(), {}, version, games, explore))
     games, moves = before, None
     for round in range(rounds):
         games, moves = run(jnp.int32(round), games)
@@ -107,7 +106,7 @@ def test_the_version_of_the_parameters_is_recorded(tic_tac_toe):
 
 
 def test_games_open_with_up_to_as_many_random_moves_as_are_asked_for(tic_tac_toe):
-    before, _, moves = play(tic_tac_toe, Exploration(opening_plies=3))
+    before, _, moves = play(tic_tac_toe, PlayConfig(num_moves=NUM_MOVES, opening_plies=3))
     opening = np.asarray(before.opening)
     assert set(opening) == {0, 1, 2, 3}
     first_end = (moves.discount == 0).argmax(axis=0)
@@ -118,12 +117,12 @@ def test_games_open_with_up_to_as_many_random_moves_as_are_asked_for(tic_tac_toe
 
 @pytest.mark.parametrize(("share", "expected"), [(0.0, 0.0), (0.25, 0.25), (1.0, 1.0)])
 def test_the_share_of_random_moves_is_the_one_asked_for(tic_tac_toe, share, expected):
-    _, _, moves = play(tic_tac_toe, Exploration(random_moves=share))
+    _, _, moves = play(tic_tac_toe, PlayConfig(num_moves=NUM_MOVES, random_moves=share))
     assert abs(moves.explored.mean() - expected) < 0.08
 
 
 def test_the_temperature_falls_after_as_many_plies_as_are_asked_for(tic_tac_toe):
-    _, _, moves = play(tic_tac_toe, Exploration(temperature_plies=2))
+    _, _, moves = play(tic_tac_toe, PlayConfig(num_moves=NUM_MOVES, temperature_plies=2))
     ply = np.zeros(NUM_GAMES)
     for t in range(NUM_MOVES):
         np.testing.assert_array_equal(moves.search_value[t], ply < 2)

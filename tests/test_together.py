@@ -16,13 +16,19 @@ from duozero.train.progress import Silent
 from duozero.train.run import TrainedRun, execute_together, train
 from duozero.train.trained import load, load_player
 from test_checkpoint import same, tiny
-from test_learner import CONFIG, build, numbers
+from test_learner import build, numbers
 from toys import any_move, keys
 
 pytestmark = pytest.mark.slow
-FULL = CONFIG._replace(
-    ema_decay=0.5, priority=1.0, end_share=0.5, reanalyse_moves=2, kl_target=0.02, scan_updates=True
-)
+FULL = {
+    "learn": {
+        "ema_decay": 0.5,
+        "priority": 1.0,
+        "end_share": 0.5,
+        "reanalyse": 0.3,
+        "schedule": "kl",
+    }
+}
 
 
 def each_alone(learner, num_rounds):
@@ -45,9 +51,8 @@ def assert_close(alone, both):
 @pytest.mark.parametrize("scan", [True, False])
 def test_seeds_learn_together_as_each_does_alone(tic_tac_toe, tiny, scan):
     planner = planners.muzero(tic_tac_toe, tiny, num_unroll_steps=2)
-    config = CONFIG._replace(scan_updates=scan)
-    alone = each_alone(build(planner, any_move(), config=config), 2)
-    learner = build(planner, any_move(), config=config, num_seeds=2)
+    alone = each_alone(build(planner, any_move(), scan_updates=scan), 2)
+    learner = build(planner, any_move(), scan_updates=scan, num_seeds=2)
     state = learner.init(keys(2))
     for _ in range(2):
         state, metrics = learner.learn(learner.play(state), 2)
@@ -60,8 +65,8 @@ def test_seeds_learn_together_as_each_does_alone(tic_tac_toe, tiny, scan):
 
 def test_all_that_a_learner_can_do_is_done_together(planner):
     search = gumbel(planner, 4)
-    alone = each_alone(build(planner, search, config=FULL), 2)
-    learner = build(planner, search, config=FULL, num_seeds=2)
+    alone = each_alone(build(planner, search, settings=FULL, scan_updates=True), 2)
+    learner = build(planner, search, settings=FULL, scan_updates=True, num_seeds=2)
     state = learner.init(keys(2))
     for _ in range(2):
         state, _ = learner.learn(learner.play(state), 2)

@@ -1,7 +1,5 @@
 """From settings to the functions that they stand for."""
 
-import math
-
 import jax
 import optax
 
@@ -12,8 +10,6 @@ from ..planners import Planner, Search
 from .config import Config, ModelConfig, SearchConfig
 from .learner import Learner, make_learner
 from .replay import ReturnFn
-from .selfplay import Exploration
-from .state import LearnerConfig
 from .targets import lambda_return, n_step_return
 
 
@@ -83,12 +79,6 @@ def build_optimizer(config: Config) -> optax.GradientTransformation:
     )
 
 
-def build_exploration(config: Config) -> Exploration:
-    """How a run's self-play leaves the beaten path."""
-    play = config.play
-    return Exploration(play.opening_plies, play.random_moves, play.temperature_plies)
-
-
 def build_returns(config: Config) -> ReturnFn:
     """The value targets of a run."""
     learn = config.learn
@@ -112,31 +102,15 @@ def build_learner(
     if scan_updates is None:
         on_cpu = mesh.devices.flat[0].platform == "cpu"
         scan_updates = config.model.kind == "mlp" or not on_cpu
-    play, learn = config.play, config.learn
     return make_learner(
         planner,
         build_search(planner, config.search, explore=True),
         build_optimizer(config),
         build_returns(config),
-        build_exploration(config),
-        LearnerConfig(
-            num_games=play.num_games,
-            num_moves=play.num_moves,
-            replay_moves=learn.replay_moves,
-            batch_size=learn.batch_size,
-            ema_decay=learn.ema_decay,
-            value_weight=learn.value_weight,
-            consistency_weight=learn.consistency_weight if planner.num_unroll_steps else 0.0,
-            priority=learn.priority,
-            end_share=learn.end_share,
-            reanalyse_moves=math.ceil(learn.reanalyse * play.num_moves),
-            kl_target=learn.kl_target if learn.schedule == "kl" else 0.0,
-            augment=learn.augment,
-            reuse=config.search.reuse,
-            scan_updates=scan_updates,
-        ),
+        config,
         mesh,
         num_seeds,
+        scan_updates,
     )
 
 

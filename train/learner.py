@@ -1,6 +1,7 @@
 """Play, remember, learn: functions of one state."""
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,11 +16,12 @@ from ..planners.base import Planner
 from ..planners.plan import Search
 from . import control as control_lib
 from . import replay as replay_lib
+from .config import Config
 from .loss import Metrics
 from .reanalyse import make_reanalyse
 from .seeds import seed_axis
-from .selfplay import Exploration, self_play, start
-from .state import LearnerConfig, TrainState
+from .selfplay import self_play, start
+from .state import TrainState
 from .update import make_update
 
 Array = jax.Array
@@ -51,10 +53,10 @@ def make_learner(
     search: Search,
     optimizer: optax.GradientTransformation,
     return_fn: replay_lib.ReturnFn,
-    explore: Exploration,
-    config: LearnerConfig,
+    config: Config,
     mesh: Mesh,
     num_seeds: int = 0,
+    scan_updates: bool = False,
 ) -> Learner:
     """Builds the loop for one planner on one mesh of devices with an axis `data`.
 
@@ -66,6 +68,7 @@ def make_learner(
     trained alone up to the rounding of floats.
     """
     game = planner.game
+    searched_anew = math.ceil(config.learn.reanalyse * config.play.num_moves)
     lift, of_games, of_moves = seed_axis(num_seeds)
     spread, moves_spread = NamedSharding(mesh, of_games), NamedSharding(mesh, of_moves)
     everywhere, home = NamedSharding(mesh, P()), NamedSharding(learning_mesh(mesh), P())
@@ -73,8 +76,8 @@ def make_learner(
 
     def play_alone(params, version, games):
         return self_play(
-            *(game, search, params, version, games, config.num_moves, explore),
-            *(config.reuse, config.reanalyse_moves > 0),
+            *(game, search, params, version, games, config.play),
+            *(config.search.reuse, searched_anew > 0),
         )
 
     play_games = jax.shard_map(
@@ -88,20 +91,20 @@ def make_learner(
     def init(key):
         params_key, games_key, key = jax.random.split(key, 3)
         params = planner.init(params_key)
-        numbers = jnp.arange(config.num_games)
+        numbers = jnp.arange(config.play.num_games)
         keys = jax.vmap(jax.random.fold_in, (None, 0))(games_key, numbers)
-        games = jax.vmap(lambda key: start(game, key, explore))(keys)
+        games = jax.vmap(lambda key: start(game, key, config.play))(keys)
         _, example = jax.eval_shape(play_alone, params, jnp.int32(0), games)
         return TrainState(
             params=params,
             average=params,
             opt_state=optimizer.init(params),
-            replay=replay_lib.init(example, config.replay_moves),
+            replay=replay_lib.init(example, config.learn.replay_moves),
             games=games,
             key=key,
             num_updates=jnp.int32(0),
             num_positions=jnp.int32(0),
-            control=control_lib.begin(params) if config.kl_target else None,
+            control=control_lib.begin(params) if config.learn.schedule == "kl" else None,
         )
 
     def place(state):
@@ -114,12 +117,14 @@ def make_learner(
     @functools.partial(jax.jit, donate_argnums=0)
     @lift
     def jit_push(replay, moves, num_positions):
-        num_positions = num_positions + config.num_games * config.num_moves
+        num_positions = num_positions + config.play.num_games * config.play.num_moves
         return replay_lib.push(replay, moves, return_fn), num_positions
 
-    update = lift(make_update(planner, optimizer, config, batch_spread))
+    update = lift(make_update(planner, optimizer, config.learn, batch_spread))
     jit_update = jax.jit(update, donate_argnums=0)
-    reanalyse = make_reanalyse(search, return_fn, config, mesh, home, num_seeds)
+    reanalyse = make_reanalyse(
+        search, return_fn, searched_anew, config.search.reuse, mesh, home, num_seeds
+    )
 
     def play(state):
         params, version = jax.device_put((state.average, state.num_updates), everywhere)
@@ -127,7 +132,7 @@ def make_learner(
         moves = jax.device_put(moves, home)
         replay, num_positions = jit_push(state.replay, moves, state.num_positions)
         state = state.replace(games=games, replay=replay, num_positions=num_positions)
-        return reanalyse(state, params) if config.reanalyse_moves else state
+        return reanalyse(state, params) if searched_anew else state
 
     def update_at_home(state):
         # The games stay on their own devices: one jitted call takes arrays of one mesh only.
@@ -142,20 +147,20 @@ def make_learner(
         return state, jax.tree.map(lambda *x: np.stack(x), *each)
 
     @functools.partial(jax.jit, static_argnums=1, donate_argnums=0)
-    def scan_updates(state, num_updates):
+    def update_all(state, num_updates):
         return jax.lax.scan(lambda state, _: update(state), state, length=num_updates)
 
     def learn_in_one(state, num_updates):
-        after, metrics = scan_updates(state.replace(games=None), num_updates)
+        after, metrics = update_all(state.replace(games=None), num_updates)
         return after.replace(games=state.games), metrics
 
     @functools.partial(jax.jit, donate_argnums=0)
     @lift
     def next_round(control, params):
-        return control_lib.next_round(control, params, config.kl_target)
+        return control_lib.next_round(control, params, config.learn.kl_target)
 
     def learn(state, num_updates):
-        learn_all = learn_in_one if config.scan_updates else learn_in_turn
+        learn_all = learn_in_one if scan_updates else learn_in_turn
         state, metrics = learn_all(state, num_updates)
         if state.control is not None:
             state = state.replace(control=next_round(state.control, state.params))

@@ -42,7 +42,7 @@ def loss_fn(
         "reward": planner.model.reward.loss(prediction.reward, sample.reward) @ weight[1:],
         "discount": discount_loss(prediction.discount, sample.discount) @ weight[1:],
     }
-    if consistency_weight:
+    if consistency_weight and steps:
         unlike = dissimilarity(planner.model, params, prediction.embedding, sample.later)
         terms["consistency"] = consistency_weight * (unlike * sample.alive[:, 1:]) @ weight[1:]
     terms = {name: (term * sample.weight).mean() for name, term in terms.items()}

@@ -14,7 +14,7 @@ from ..planners.plan import Search
 from ..planners.reuse import nothing
 from .replay import Replay, ReturnFn, rewrite
 from .seeds import seed_axis
-from .state import LearnerConfig, TrainState
+from .state import TrainState
 
 Array = jax.Array
 
@@ -58,12 +58,13 @@ def search_again(
 def make_reanalyse(
     search: Search,
     return_fn: ReturnFn,
-    config: LearnerConfig,
+    num_moves: int,
+    reuse: bool,
     mesh: Mesh,
     home: NamedSharding,
     num_seeds: int = 0,
 ) -> Callable[[TrainState, Params], TrainState]:
-    """`(TrainState, params) -> TrainState` whose replay has R moves of every game searched anew.
+    """`(TrainState, params) -> TrainState`, with `num_moves` of every game searched anew.
 
     Searches are spread over `mesh` as in self-play; the replay lies at `home`. `params` are on
     every device. With `num_seeds` everything has an axis of seeds in front.
@@ -72,14 +73,14 @@ def make_reanalyse(
     spread, moves_spread = NamedSharding(mesh, of_games), NamedSharding(mesh, of_moves)
     search_anew = jax.jit(
         jax.shard_map(
-            lift(functools.partial(search_again, search, config.reuse)),
+            lift(functools.partial(search_again, search, reuse)),
             mesh=mesh,
             in_specs=(P(), of_games, of_moves),
             out_specs=of_moves,
             check_vma=False,
         )
     )
-    choose_some = jax.jit(lift(functools.partial(choose, num_moves=config.reanalyse_moves)))
+    choose_some = jax.jit(lift(functools.partial(choose, num_moves=num_moves)))
     jit_rewrite = jax.jit(lift(functools.partial(rewrite, return_fn=return_fn)), donate_argnums=0)
 
     def reanalyse(state, params):

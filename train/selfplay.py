@@ -12,6 +12,7 @@ from ..planners.base import transition
 from ..planners.plan import Search
 from ..planners.reuse import nothing
 from ..planners.rollout import random_action
+from .config import PlayConfig
 
 Array = jax.Array
 
@@ -61,24 +62,10 @@ class Games(struct.PyTreeNode):
     opening: Array
 
 
-class Exploration(NamedTuple):
-    """How self-play leaves the beaten path.
-
-    Attributes:
-        opening_plies: each game begins with 0 to this many random moves (drawn uniformly).
-        random_moves: share of later moves that are random.
-        temperature_plies: the search explores for this many moves of a game, then plays its best.
-    """
-
-    opening_plies: int = 0
-    random_moves: float = 0.0
-    temperature_plies: int = 1_000_000
-
-
-def start(game: Game, key: Array, explore: Exploration) -> Games:
+def start(game: Game, key: Array, play: PlayConfig) -> Games:
     """One fresh game from one key; `vmap` for a batch."""
     init_key, opening_key, key = jax.random.split(key, 3)
-    opening = jax.random.randint(opening_key, (), 0, explore.opening_plies + 1)
+    opening = jax.random.randint(opening_key, (), 0, play.opening_plies + 1)
     return Games(state=game.init(init_key), key=key, ply=jnp.int32(0), opening=opening)
 
 
@@ -88,12 +75,11 @@ def self_play(
     params: Params,
     version: Array,
     games: Games,
-    num_moves: int,
-    explore: Exploration,
+    play: PlayConfig,
     reuse: bool = False,
     keep_state: bool = False,
 ) -> tuple[Games, Trajectory]:
-    """Plays `num_moves` moves in each of the `B` games.
+    """Plays `play.num_moves` moves in each of the `B` games.
 
     With `reuse` each search but the first goes on from the tree of the one before. With
     `keep_state` the positions are recorded besides their observations.
@@ -102,7 +88,7 @@ def self_play(
     def choose(key, games, planned):
         """The move of one game: the search's, or a random one."""
         roll_key, move_key = jax.random.split(key)
-        roll = jax.random.uniform(roll_key) < explore.random_moves
+        roll = jax.random.uniform(roll_key) < play.random_moves
         explored = roll | (games.ply < games.opening)
         move = random_action(move_key, games.state.legal_action_mask)
         return jnp.where(explored, move, planned), explored
@@ -112,7 +98,7 @@ def self_play(
         child = game.step(games.state, action)
         reward, discount = transition(games.state, child)
         ongoing = games.replace(state=child, ply=games.ply + 1, key=None)
-        fresh = start(game, key, explore).replace(key=None)
+        fresh = start(game, key, play).replace(key=None)
         over = discount == 0
         after = jax.tree.map(lambda new, old: jnp.where(over, new, old), fresh, ongoing)
         return after.replace(key=games.key), reward, discount
@@ -121,7 +107,7 @@ def self_play(
         games, tree = carry
         keys = jax.vmap(lambda key: jax.random.split(key, 4))(games.key)
         games = games.replace(key=keys[:, 3])
-        temperature = (games.ply < explore.temperature_plies).astype(jnp.float32)
+        temperature = (games.ply < play.temperature_plies).astype(jnp.float32)
         plan = search(params, keys[:, 0], games.state, temperature, tree)
         action, explored = jax.vmap(choose)(keys[:, 1], games, plan.action)
         after, reward, discount = jax.vmap(advance)(games, action, keys[:, 2])
@@ -139,5 +125,5 @@ def self_play(
         return (after, plan.tree if reuse else None), record
 
     tree = nothing(search, params, games.key, games.state) if reuse else None
-    (games, _), moves = jax.lax.scan(move, (games, tree), length=num_moves)
+    (games, _), moves = jax.lax.scan(move, (games, tree), length=play.num_moves)
     return games, moves

@@ -1,6 +1,6 @@
-"""What changes during training, and the sizes of it."""
+"""What changes during training."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 from flax import struct
@@ -37,40 +37,3 @@ class TrainState(struct.PyTreeNode):
     num_updates: Array
     num_positions: Array
     control: Control | None = None
-
-
-class LearnerConfig(NamedTuple):
-    """Sizes of one round of training.
-
-    Attributes:
-        num_games: B, games played at once.
-        num_moves: T, moves of each game per round.
-        replay_moves: C, moves kept per game.
-        batch_size: N, positions per update.
-        ema_decay: of the parameter average, per update; 0 plays with the newest.
-        value_weight: of the value's loss.
-        consistency_weight: of that of the embeddings; the model must then be `consistent`.
-        priority: exponent of a position's surprise in how often it is drawn; 0 for all alike.
-        end_share: share of the positions drawn that a game's end follows within K moves; 0 for all
-            alike.
-        reanalyse_moves: R, moves of each game searched anew per round.
-        kl_target: how far the policy should move in a round; 0 for no control of the rate.
-        augment: learn from every symmetry that the game declares.
-        reuse: self-play's searches go on from the tree before; `search` must be made for it.
-        scan_updates: make the updates of a round in one program.
-    """
-
-    num_games: int = 128
-    num_moves: int = 16
-    replay_moves: int = 512
-    batch_size: int = 256
-    ema_decay: float = 0.0
-    value_weight: float = 1.0
-    consistency_weight: float = 0.0
-    priority: float = 0.0
-    end_share: float = 0.0
-    reanalyse_moves: int = 0
-    kl_target: float = 0.0
-    augment: bool = True
-    reuse: bool = False
-    scan_updates: bool = False

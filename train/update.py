@@ -11,8 +11,9 @@ from ..games.base import symmetries
 from ..planners.base import Planner
 from . import control as control_lib
 from . import replay
+from .config import LearnConfig
 from .loss import Metrics, loss_fn
-from .state import LearnerConfig, TrainState
+from .state import TrainState
 from .targets import augment
 
 Update = Callable[[TrainState], tuple[TrainState, Metrics]]
@@ -21,7 +22,7 @@ Update = Callable[[TrainState], tuple[TrainState, Metrics]]
 def make_update(
     planner: Planner,
     optimizer: optax.GradientTransformation,
-    config: LearnerConfig,
+    learn: LearnConfig,
     batch_spread: NamedSharding,
 ) -> Update:
     """`TrainState -> (TrainState, Metrics)`, a step on one batch, which lies as `batch_spread`."""
@@ -29,21 +30,21 @@ def make_update(
     def update(state):
         sample_key, augment_key, key = jax.random.split(state.key, 3)
         sample = replay.sample(
-            *(state.replay, sample_key, config.batch_size, planner.num_unroll_steps),
-            *(config.priority, config.end_share),
+            *(state.replay, sample_key, learn.batch_size, planner.num_unroll_steps),
+            *(learn.priority, learn.end_share),
         )
-        if config.augment:
+        if learn.augment:
             sample = augment(symmetries(planner.game), augment_key, sample)
         sample = jax.lax.with_sharding_constraint(sample, batch_spread)
         gradient, metrics = jax.grad(loss_fn, has_aux=True)(
-            state.params, planner, sample, config.value_weight, config.consistency_weight
+            state.params, planner, sample, learn.value_weight, learn.consistency_weight
         )
         metrics |= {"gradient_norm": optax.tree.norm(gradient)}
         change, opt_state = optimizer.update(gradient, state.opt_state, state.params)
         if state.control is not None:
             change = jax.tree.map(lambda x: x * state.control.rate, change)
         params = optax.apply_updates(state.params, change)
-        average = optax.incremental_update(params, state.average, 1 - config.ema_decay)
+        average = optax.incremental_update(params, state.average, 1 - learn.ema_decay)
         changed = {
             "params": params,
             "average": average,
@@ -53,7 +54,7 @@ def make_update(
         if state.control is None:
             return state.replace(key=key, **changed), metrics
         control = control_lib.measure(state.control, state.params, planner, sample.observation)
-        stop = control.divergence > control_lib.STOP * config.kl_target
+        stop = control.divergence > control_lib.STOP * learn.kl_target
         kept = {name: getattr(state, name) for name in changed}
         changed = jax.tree.map(lambda old, new: jnp.where(stop, old, new), kept, changed)
         metrics = jax.tree.map(lambda x: jnp.where(stop, jnp.nan, x), metrics)

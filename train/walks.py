@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..games.base import Game, State
+from .config import PlayConfig
 from .players import random_player
-from .selfplay import Exploration
 
 Array = jax.Array
 Act = Callable[[Array, State], Array]
 """`(keys [N], state [N, ...]) -> action [N]`."""
-STRAIGHT = Exploration()
+STRAIGHT = PlayConfig()
 """All moves are the player's own."""
 
 
@@ -37,7 +37,7 @@ def walk(
     num: int,
     depth: int,
     max_plies: int = 100,
-    explore: Exploration = STRAIGHT,
+    explore: PlayConfig = STRAIGHT,
     settled: Act | None = None,
 ) -> Walks:
     """Games of one player against itself, each left at a random ply and then followed for `depth`.

@@ -13,7 +13,6 @@ from jax.sharding import PartitionSpec as P
 from ...games import Game
 from ...models import Model
 from ..build import (
-    build_exploration,
     build_learner,
     build_mesh,
     build_model,
@@ -113,10 +112,9 @@ def shares(seconds: dict[str, float]) -> dict[str, float]:
 
 def _placed(config: Config, game: Game, model: Model, mesh: Mesh) -> tuple[Any, Games]:
     """Parameters on every device, and fresh games spread over them."""
-    explore = build_exploration(config)
     params_key, games_key = jax.random.split(jax.random.key(config.seed))
     keys = jax.random.split(games_key, config.play.num_games)
-    games = jax.jit(jax.vmap(lambda key: start(game, key, explore)))(keys)
+    games = jax.jit(jax.vmap(lambda key: start(game, key, config.play)))(keys)
     params = jax.jit(model.init)(params_key)
     everywhere, apart = (NamedSharding(mesh, spec) for spec in (P(), P("data")))
     return jax.device_put(params, everywhere), jax.device_put(games, apart)
@@ -126,11 +124,10 @@ def _play(config: Config, game: Game, model: Model, mesh: Mesh) -> Callable:
     """Self-play as the learner runs it."""
     planner = build_planner(game, model, config)
     search = build_search(planner, config.search, explore=True)
-    explore, num_moves = build_exploration(config), config.play.num_moves
     reuse = config.search.reuse
 
     def play(params, games):
-        return self_play(game, search, params, jnp.int32(0), games, num_moves, explore, reuse)
+        return self_play(game, search, params, jnp.int32(0), games, config.play, reuse)
 
     return _spread(play, mesh, (P("data"), P(None, "data")))
 

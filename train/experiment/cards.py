@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ...planners import Planner, Search
-from ..build import build_exploration, build_search
+from ..build import build_search
 from ..config import SearchConfig
 from ..players import Player, random_player
 from ..report_card import Errors, report_card
@@ -48,9 +48,10 @@ def cards(
     game = contender.game
 
     def self_play(seed: int, key: Array) -> Walks:
-        explore = build_exploration(contender.config)
         own = functools.partial(exploring, contender.config, contender.params[seed])
-        return walk(game, own(1.0), key, num_walks, depth, explore=explore, settled=own(0.0))
+        return walk(
+            game, own(1.0), key, num_walks, depth, explore=contender.config.play, settled=own(0.0)
+        )
 
     kinds: dict[str, Callable[[int, Array], Walks]] = {
         SELF_PLAY: self_play,
