@@ -1,6 +1,7 @@
 """Exact solutions against known facts, and what is said of agents with them."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from duozero.games import make
@@ -71,6 +72,57 @@ def test_one_player_takes_all_there_is():
 def test_a_game_that_is_too_large_is_refused():
     with pytest.raises(ValueError, match="more than 100 positions"):
         solve(make("tic_tac_toe"), max_positions=100)
+
+
+class Around(Walk):
+    """Three steps lead back to the start."""
+
+    def _step(self, state, action):
+        moved = super()._step(state, action)
+        return moved.replace(total=moved.total % 3, terminated=jnp.bool_(False))
+
+
+class Blind(Walk):
+    """How many steps were made is not seen, but ends the game."""
+
+    def _observe(self, state):
+        return jnp.zeros(4, bool)
+
+
+class Unpaid(Bonus):
+    """What a move earns depends on who makes it, which is not seen; all else is."""
+
+    def _step(self, state, action):
+        moved = super()._step(state, action)
+        return moved.replace(rewards=jnp.where(state.current_player == 0, moved.rewards, 0.0))
+
+
+class Stuck(Walk):
+    """After two steps there is no move."""
+
+    def _step(self, state, action):
+        moved = super()._step(state, action)
+        return moved.replace(legal_action_mask=jnp.full(3, moved.total < 2))
+
+
+@pytest.mark.parametrize(
+    ("game", "reason"),
+    [
+        (Around(), "can come back to an earlier position"),
+        (Blind(), "observations hide"),
+        (Unpaid(), "observations hide"),
+        (Stuck(), "without a legal move"),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, Walk | Bonus) else "",
+)
+def test_a_game_that_cannot_be_solved_so_is_refused(game, reason):
+    with pytest.raises(ValueError, match=reason):
+        solve(game, max_positions=1000)
+
+
+def test_states_that_differ_in_nothing_that_counts_are_one_position():
+    """A race to 5 by 1 or 2, in which who is to move is no part of what is seen: 0 to 5."""
+    assert len(solve(make("race_to_5_2")).ended) == 6
 
 
 def test_perfect_moves_keep_every_value_and_lose_no_line(solution):

@@ -1,5 +1,6 @@
 """Perfect play of small games, computed from their rules, and agents held against it."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -50,17 +51,54 @@ class Solution(NamedTuple):
 def solve(game: Game, max_positions: int = 100_000) -> Solution:
     """Solves a game of perfect information by walking through all of it.
 
-    Observations must describe positions in full, as those of every game here do.
+    States that are observed alike are one position, once it is certain that they are: that the
+    same moves are legal in them, gain the same, and lead to what is again observed alike.
 
     Raises:
-        ValueError: if there are more than `max_positions` positions.
+        ValueError: if there are more than `max_positions` states; if observations hide what
+            the game depends on; if a position can come back; or if it has no legal move.
     """
-    num_actions = game.num_actions
+    state, child, reward, discount = _explore(game, max_positions)
+    ended = state.terminated | state.truncated
+    if (~ended & (child < 0).all(axis=1)).any():
+        raise ValueError(f"{game.id} has a position without a legal move that has not ended")
+
+    number: dict[bytes, int] = {}
+    same = np.array([number.setdefault(_key(row), len(number)) for row in state.observation])
+    first = np.unique(same, return_index=True)[1]
+    alike = first[same]
+    seen = np.where(child >= 0, same[child], -1)
+    hidden = (seen != seen[alike]).any(axis=1) | (ended != ended[alike])
+    for gain in (reward, discount):
+        hidden |= ((gain != gain[alike]) & (child >= 0)).any(axis=1)
+    if hidden.any():
+        raise ValueError(f"{game.id} is not solved: its observations hide what it depends on")
+    state, child, reward, discount = jax.tree.map(
+        lambda x: x[first], (state, seen, reward, discount)
+    )
+    ended = ended[first]
+
+    value = np.zeros(len(ended), np.float32)
+    action_values = np.full(child.shape, -np.inf, np.float32)
+    known = np.zeros(len(ended), bool)
+    while not known.all():
+        ready = ~known & ((child < 0) | known[child]).all(axis=1)
+        if not ready.any():
+            raise ValueError(f"{game.id} is not solved: it can come back to an earlier position")
+        worth = reward[ready] + discount[ready] * value[child[ready]]
+        action_values[ready] = np.where(child[ready] >= 0, worth, -np.inf)
+        value[ready] = np.where(ended[ready], 0.0, action_values[ready].max(axis=1))
+        known |= ready
+    return Solution(game, state, ended, child, action_values, value, reward, discount)
+
+
+def _explore(game: Game, max_states: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """All states from the start on, `[S, ...]`, and `[S, A]` of each action, as in `Solution`."""
 
     @jax.jit
     def expand(state):
         def one(state):
-            actions = jnp.arange(num_actions)
+            actions = jnp.arange(game.num_actions)
             children = jax.vmap(lambda action: game.step(state, action))(actions)
             reward, discount = jax.vmap(lambda child: transition(state, child))(children)
             legal = state.legal_action_mask & ~(state.terminated | state.truncated)
@@ -69,36 +107,34 @@ def solve(game: Game, max_positions: int = 100_000) -> Solution:
         return jax.vmap(one)(state)
 
     level = jax.tree.map(lambda x: np.asarray(x)[None], jax.jit(game.init)(jax.random.key(0)))
-    index = {_key(level.observation[0]): 0}
+    index = {_whole(level, 1)[0].tobytes(): 0}
     states, rows = [level], []
     while len(level.observation):
         children, reward, discount, legal = jax.tree.map(np.asarray, _batched(expand, level))
         child = np.full(legal.shape, -1, np.int32)
-        fresh = []
+        whole, fresh = _whole(children, 2), []
         for at in zip(*np.nonzero(legal), strict=True):
-            key = _key(children.observation[at])
+            key = whole[at].tobytes()
             if key not in index:
                 index[key] = len(index)
                 fresh.append(at)
             child[at] = index[key]
-        if len(index) > max_positions:
-            raise ValueError(f"{game.id} has more than {max_positions} positions to solve")
+        if len(index) > max_states:
+            raise ValueError(f"{game.id} has more than {max_states} positions to solve")
         rows.append((child, reward, discount))
         where = tuple(np.array(fresh, int).reshape(-1, 2).T)
         level = jax.tree.map(lambda x, where=where: x[where], children)
         states.append(level)
     state = jax.tree.map(lambda *x: np.concatenate(x), *states)
-    child, reward, discount = (np.concatenate(x) for x in zip(*rows, strict=True))
-    ended = np.asarray(state.terminated | state.truncated)
-    value = np.zeros(len(ended), np.float32)
-    # No position leads back to an earlier level, so a sweep per level from the last settles all.
-    while True:
-        action_values = np.where(child >= 0, reward + discount * value[child], -np.inf)
-        settled = np.where(ended, 0.0, action_values.max(axis=1)).astype(np.float32)
-        if (settled == value).all():
-            break
-        value = settled
-    return Solution(game, state, ended, child, action_values, value, reward, discount)
+    return state, *(np.concatenate(x) for x in zip(*rows, strict=True))
+
+
+def _whole(state: Any, num_axes: int) -> np.ndarray:
+    """All of each state but the reward of the move before it, in bytes: `[..., size]`."""
+    leaves = [np.ascontiguousarray(x) for x in jax.tree.leaves(state.replace(rewards=None))]
+    shape = leaves[0].shape[:num_axes]
+    flat = (x.reshape(*shape, math.prod(x.shape[num_axes:])) for x in leaves)
+    return np.concatenate([x.view(np.uint8) for x in flat if x.size], axis=-1)
 
 
 def true_values(solution: Solution, state: Any) -> np.ndarray:
