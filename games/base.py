@@ -130,11 +130,14 @@ class BoardGame:
             ValueError: if `text` names no action; the message says what is allowed.
         """
         names = [self.action_to_string(a) for a in range(self.num_actions)]
-        if text.strip().lower() not in names:
+        if text in names:
+            return names.index(text)
+        near = [a for a, name in enumerate(names) if name.lower() == text.strip().lower()]
+        if len(near) != 1:
             raise ValueError(
                 f"no move {text!r} in {self.id}; moves are written {names[0]} to {names[-1]}"
             )
-        return names.index(text.strip().lower())
+        return near[0]
 
     def to_string(self, state: Any) -> str:
         """A text picture of one position."""

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import numpy as np
 
-from .base import Game, symmetries
+from .base import Game, symmetries, value_range
 
 _METHODS = ("init", "step")
 _CONTRACT = ("id", "num_players", "num_actions", "observation_shape", *_METHODS)
@@ -62,40 +63,68 @@ def _reason(error: BaseException) -> str:
 
 
 def _try_out(name: str, game: Any) -> None:
-    """Traces one move of a game that others wrote, so that its faults show here, by its name.
+    """Starts and traces a game that others wrote, so that its faults show here, by its name.
 
     Raises:
-        ValueError: if it cannot be played, or its shapes are not those it declares.
+        ValueError: if it cannot be played, or is not what it declares.
     """
     try:
-        hash(game)  # What is compiled for a game is kept by the game.
-        key = jax.eval_shape(lambda: jax.random.key(0))
-        state = jax.eval_shape(game.init, key)
-        after = jax.eval_shape(game.step, state, jax.ShapeDtypeStruct((), "int32"))
-        low, high = getattr(game, "value_range", (-1.0, 1.0))
-        expected = {
-            "observation": tuple(game.observation_shape),
-            "legal_action_mask": (game.num_actions,),
-            "rewards": (game.num_players,),
-            "current_player": (),
-            "terminated": (),
-            "truncated": (),
-        }
-        found = {part: tuple(getattr(state, part).shape) for part in expected}
-        maps, size = symmetries(game), math.prod(game.observation_shape)
-        found |= {f"symmetries.{part}": getattr(maps, part).shape for part in maps._fields}
-        expected["symmetries.observation"] = (len(maps.action), size)
-        expected["symmetries.action"] = (len(maps.action), game.num_actions)
+        fault = next(_faults(game), None)
     except FAULTS as error:
         raise ValueError(f"{name!r} cannot be played; {_reason(error)}") from error
-    wrong = [f"{p} {found[p]}, not {expected[p]}" for p in expected if found[p] != expected[p]]
+    if fault:
+        raise ValueError(f"{name!r} {' '.join(fault.split())}")
+
+
+def _faults(game: Any) -> Iterator[str]:
+    hash(game)  # What is compiled for a game is kept by the game.
+    sizes = [("observation_shape", size) for size in game.observation_shape]
+    for part, size in (
+        ("num_actions", game.num_actions),
+        ("num_players", game.num_players),
+        *sizes,
+    ):
+        if not (isinstance(size, int | np.integer) and size > 0):
+            yield f"declares {part} with {size!r}; a whole number above 0 is needed"
+    low, high = map(float, value_range(game))
+    if not -math.inf < low < high < math.inf:
+        yield f"declares the range of values {low} to {high}; it is empty or has no end"
+
+    state = jax.eval_shape(game.init, jax.eval_shape(lambda: jax.random.key(0)))
+    maps, size = symmetries(game), math.prod(game.observation_shape)
+    expected = {
+        "observation": tuple(game.observation_shape),
+        "legal_action_mask": (game.num_actions,),
+        "rewards": (game.num_players,),
+        "current_player": (),
+        "terminated": (),
+        "truncated": (),
+        "symmetries.observation": (len(maps.action), size),
+        "symmetries.action": (len(maps.action), game.num_actions),
+    }
+    found = {
+        part: getattr(maps if "." in part else state, part.split(".")[-1]) for part in expected
+    }
+    wrong = [
+        f"{part} {found[part].shape}, not {shape}"
+        for part, shape in expected.items()
+        if found[part].shape != shape
+    ]
     if wrong:
-        raise ValueError(f"{name!r} has shapes other than declared: {'; '.join(wrong)}")
-    if not low < high:
-        raise ValueError(f"{name!r} declares the range of values {low} to {high}; it is empty")
-    changed = jax.tree.map(lambda x, y: (x.shape, x.dtype) != (y.shape, y.dtype), state, after)
-    if any(jax.tree.leaves(changed)):
-        raise ValueError(f"{name!r} changes the shape or type of its state by a move")
+        yield f"has shapes other than declared: {'; '.join(wrong)}"
+    if not np.can_cast(state.observation.dtype, np.float64):
+        yield f"is observed in numbers of type {state.observation.dtype}; real ones are needed"
+    for part in maps._fields:
+        rows = np.asarray(getattr(maps, part))
+        if not len(rows) or (np.sort(rows) != np.arange(rows.shape[1])).any():
+            yield f"declares symmetries.{part} with a row that is no permutation, or without rows"
+    after = jax.eval_shape(game.step, state, jax.ShapeDtypeStruct((), "int32"))
+    one, other = ([(x.shape, x.dtype) for x in jax.tree.leaves(s)] for s in (state, after))
+    if one != other or jax.tree.structure(state) != jax.tree.structure(after):
+        yield "changes the shape or type of its state by a move"
+    start = jax.jit(game.init)(jax.random.key(0))
+    if start.terminated | start.truncated or not start.legal_action_mask.any():
+        yield "has ended at its start, or has no legal move there"
 
 
 def from_pgx(name: str, known: Sequence[str]) -> Game:

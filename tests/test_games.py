@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from duozero.games import GAMES, Game, make, symmetries, value_range
+from duozero.games.tic_tac_toe import TicTacToe
 
 LANES = 32
 FIELDS = {
@@ -194,6 +195,20 @@ def test_actions_survive_being_written_and_read(game):
         text = game.action_to_string(action)
         assert game.string_to_action(text) == action
         assert game.string_to_action(f" {text.upper()} ") == action
+
+
+class Shouted(TicTacToe):
+    """Its moves are told apart by capitals alone: A to I, but for b, which is the second B."""
+
+    def action_to_string(self, action):
+        return "ABbDEFGHI"[action]
+
+
+def test_moves_may_be_written_in_capitals_and_are_read_as_written_first():
+    read = Shouted().string_to_action
+    assert [read(text) for text in ("A", "a", "B", "b", "i ")] == [0, 0, 1, 2, 8]
+    with pytest.raises(ValueError, match="no move ' B' in"):
+        read(" B")
 
 
 @pytest.mark.parametrize("text", ["", "z99", "-1", "0", "a 1", "²", "a\nb"])

@@ -76,6 +76,25 @@ def test_a_game_of_ones_own_needs_no_registration(tmp_path, monkeypatch):
         ("def _observe(self, state): return state.board", r"observation \(9,\), not \(3, 3, 2\)"),
         ("num_actions = 8", r"legal_action_mask \(9,\), not \(8,\)"),
         ("value_range = (0.0, 0.0)", "it is empty"),
+        ("value_range = (0.0, float('inf'))", "has no end"),
+        ("value_range = ('a', 'b')", "ValueError"),
+        ("num_actions = 9.0", "num_actions with 9.0; a whole number above 0"),
+        ("observation_shape = (3, 0, 2)", "observation_shape with 0; a whole number above 0"),
+        ("def _observe(self, state): return super()._observe(state) * 1j", "type complex64"),
+        ("def step(self, state, action): return None", "by a move"),
+        ("def step(self, state, action): return state, 1", "by a move"),
+        ("def step(self, state, action): return state.replace(board=None)", "by a move"),
+        (
+            "def _init(self, key):\n"
+            "        state = super()._init(key)\n"
+            "        return state.replace(legal_action_mask=~state.legal_action_mask)",
+            "no legal move",
+        ),
+        (
+            "symmetries = property(lambda self: TicTacToe().symmetries._replace("
+            "action=TicTacToe().symmetries.action * 0))",
+            "symmetries.action with a row that is no permutation",
+        ),
         ("__hash__ = None", "unhashable"),
         ("def _init(self, key): return None", "AttributeError"),
         ("def _step(self, state, action): raise RuntimeError('no')", "RuntimeError: no"),

@@ -45,7 +45,9 @@ def _persons_turn(session: Session) -> bool:
     over = f"{_verdict(session)} (undo to go back, anything else to leave) "
     while True:
         text = _ask(over if session.ended else "your move: ")
-        command = text.lower() if text is not None else "quit"
+        if text is None:
+            text = "quit"
+        command = text.lower()
         if command == "undo":
             if session.undo():
                 return True
@@ -58,7 +60,7 @@ def _persons_turn(session: Session) -> bool:
             print(hint(session))
         else:
             try:
-                session.play(_read(session, command))
+                session.play(_read(session, text))
             except ValueError as error:
                 print(" ".join(str(error).split()))
             else:
