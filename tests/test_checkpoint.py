@@ -145,6 +145,23 @@ def test_a_checkpoint_that_was_not_finished_is_stored_again(tmp_path):
     assert checkpoint.restore(tmp_path, "state", state, config)["x"].tolist() == [1, 2, 3]
 
 
+def test_a_full_disk_is_an_error_of_the_system(tmp_path, monkeypatch):
+    """orbax calls it a ValueError, of any length."""
+    said = "RESOURCE_EXHAUSTED: Error writing file [os_error_code='28'] [and so on]\n" * 100
+
+    def full(*args, **kwargs):
+        raise ValueError(said)
+
+    config, state = tiny("alphazero"), {"x": jnp.arange(3)}
+    with checkpoint.Checkpoints(tmp_path, config) as checkpoints:
+        monkeypatch.setattr(checkpoints._manager, "save", full)
+        with pytest.raises(OSError, match="checkpoints: .* could be stored: No space left on dev"):
+            checkpoints.save(2, state, state)
+        said = "something else\nat length"
+        with pytest.raises(OSError, match="stored: something else at length$"):
+            checkpoints.save(2, state, state)
+
+
 @pytest.mark.parametrize(
     "damage", [{"games": None}, {"seconds": "x"}, {"seconds": float("inf")}, {"updates": -1}]
 )

@@ -3,8 +3,10 @@
 import contextlib
 import dataclasses
 import logging
+import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,7 @@ from ..models import Params
 from .config import Config, differences
 from .packed import pack, pack_settings, unpack, unpack_settings
 
-logging.getLogger("absl").setLevel(logging.WARNING)  # orbax tells of every step it takes.
+logging.getLogger("absl").setLevel(logging.CRITICAL)  # What goes wrong, orbax raises as well.
 
 
 class Best(NamedTuple):
@@ -40,27 +42,44 @@ class Checkpoints:
     def __init__(self, directory: Path, config: Config, num_kept: int = 2):
         self._settings = pack_settings(config)
         options = ocp.CheckpointManagerOptions(max_to_keep=num_kept)
-        path = (directory / "checkpoints").absolute()
+        self._path = (directory / "checkpoints").absolute()
         for step, finished in _steps(directory).items():
             if not finished:  # Nobody goes on from it, and orbax would store no other in its place.
-                shutil.rmtree(path / str(step))
-        self._manager = ocp.CheckpointManager(path, options=options)
+                shutil.rmtree(self._path / str(step))
+        self._manager = ocp.CheckpointManager(self._path, options=options)
 
     def __enter__(self) -> "Checkpoints":
         return self
 
     def __exit__(self, *_) -> None:
-        self._manager.wait_until_finished()
-        self._manager.close()
+        with self._storing():
+            self._manager.wait_until_finished()
+            self._manager.close()
 
     def save(self, num_rounds: int, state: Any, player: Any, best: Any = None) -> None:
-        """Stores all after `num_rounds`; returns once they are copied, and writes meanwhile."""
+        """Stores all after `num_rounds`; returns once they are copied, and writes meanwhile.
+
+        Raises:
+            OSError: if these, or those of the time before, cannot be stored.
+        """
         items = {"state": state, "player": player} | ({} if best is None else {"best": best})
         packed = {
             name: ocp.args.StandardSave(pack(item) | self._settings) for name, item in items.items()
         }
-        if not self._manager.save(num_rounds, args=ocp.args.Composite(**packed)):
+        with self._storing():
+            stored = self._manager.save(num_rounds, args=ocp.args.Composite(**packed))
+        if not stored:
             raise OSError(f"no checkpoint of round {num_rounds} could be stored; one is there")
+
+    @contextlib.contextmanager
+    def _storing(self) -> Iterator[None]:
+        """Makes an OSError of whatever orbax raises: of a full disk, a ValueError."""
+        try:
+            yield
+        except Exception as error:
+            code = re.search(r"(?:os_error_code='|Errno )(\d+)", str(error))
+            reason = os.strerror(int(code[1])) if code else " ".join(str(error).split())[:200]
+            raise OSError(f"{self._path}: no checkpoint could be stored: {reason}") from error
 
 
 def latest(directory: Path) -> int:

@@ -33,7 +33,17 @@ PLAYERS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code: 2 and one line for what a user got wrong."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    code = _run(sys.argv[1:] if arguments is None else list(arguments))
+    try:
+        if sys.stdout:  # None where it was closed from the start.
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it again.
+        return code or (1 if isinstance(error, BrokenPipeError) else _refuse(error))
+    return code
+
+
+def _run(arguments: list[str]) -> int:
     try:
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):  # A name or a move may be no valid text.
@@ -44,7 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _refuse(error)
         return action()
     except BrokenPipeError:  # Whoever read our output, `head` say, has left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         return _refuse(error)
@@ -56,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _refuse(error: BaseException) -> int:
     said = str(error)
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        said = f"{error.filename}: {error.strerror}"  # Without the number that comes first.
+    if isinstance(error, OSError) and error.strerror:  # Without the number that comes first.
+        said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     print(f"duozero: {' '.join(said.split())}", file=sys.stderr)
     return 2
 

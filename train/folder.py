@@ -124,5 +124,10 @@ def write(path: Path, contents: str | bytes) -> None:
 @contextlib.contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """A place for what will be moved to `path`, on the same disk, that nobody else can mean."""
-    with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as directory:
-        yield Path(directory) / path.name
+    try:
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=path.parent) as directory:
+            yield Path(directory) / path.name
+    except OSError as error:  # By the name that the caller knows.
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error

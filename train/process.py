@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -30,12 +31,19 @@ def start_jax() -> None:
             cores = len(affinity(0)) if affinity else os.cpu_count()
             jax.config.update("jax_num_cpu_devices", cores or 1)
     _keep_programs()
+    sys.unraisablehook = _unraisable
     try:
         jax.devices()
     except (RuntimeError, AssertionError) as error:
         asked = jax.config.jax_platforms  # pyright: ignore[reportAttributeAccessIssue]
         why = str(error) or "no such device is here (set JAX_PLATFORMS='' to take what there is)"
         raise ValueError(f"JAX does not start with JAX_PLATFORMS={asked}: {why}") from None
+
+
+def _unraisable(found: Any) -> None:
+    """Says nothing of threads of tensorstore's that outlive a checkpoint that cannot be read."""
+    if not (isinstance(found.exc_value, RuntimeError) and "loop is closed" in str(found.exc_value)):
+        sys.__unraisablehook__(found)
 
 
 def _keep_programs() -> None:
