@@ -80,7 +80,7 @@ def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys)
         ("learn.lambda=much", "learn.lambda = 'much'; a number is needed"),
         ("evaluate.mcts_simulations=7", "evaluate.mcts_simulations=7 is no change of training"),
         ("seed=3", "seed=3 is no change of training"),
-        ("learn.lambda=7", "learn.lambda_ = 7.0; it must be from 0 to 1"),
+        ("learn.lambda=7", "learn.lambda = 7.0; it must be from 0 to 1"),
         ("learn.num_updates=1", "learn.num_updates=1 changes nothing"),
     ],
 )

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from duozero.train import cli, folder, network_file
@@ -237,6 +238,16 @@ def test_both_planners_are_compared(place, capsys):
     assert (
         cli.main(["evaluate", "both/runs/muzero_0", "--against", "random", "--openings", "4"]) == 0
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("arguments", [["help"], ["train", "--help"]])
+def test_output_that_cannot_be_written_is_one_line_and_code_2(arguments):
+    command = [sys.executable, "-m", "duozero.train.cli", *arguments]
+    quiet = os.environ | {"PYTHONUNBUFFERED": ""}
+    with open("/dev/full", "w") as full:
+        it = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=quiet)
+    assert (it.returncode, it.stderr) == (2, "duozero: No space left on device\n")
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 from duozero.train.config import Config, from_toml, preset, recipes, resolve, to_toml
-from duozero.train.flags import docstrings
+from duozero.train.flags import docstrings, read_changes
 from duozero.train.limits import check
 from duozero.train.overlay import flatten, overlay, read_toml
 
@@ -62,6 +62,16 @@ def test_every_preset_says_what_both_planners_reached():
     for game in ("tic_tac_toe", "connect_four", "gomoku_6x6_4", "race_to_21"):
         assert {(game, "alphazero"), (game, "muzero")} <= told
         assert preset(game, "muzero").model != preset("mine:Game", "muzero").model
+
+
+def test_lambda_is_called_so_wherever_it_is_written():
+    for name in ("lambda", "lambda_"):
+        assert resolve("race_to_21", None, {"learn": {name: 0.3}}).learn.lambda_ == 0.3
+        assert read_changes(f"learn.{name}=0.3") == {"learn": {"lambda_": 0.3}}
+        with pytest.raises(ValueError, match=r"^learn\.lambda = 3\.0; it must be from 0 to 1"):
+            resolve("race_to_21", None, {"learn": {name: 3.0}})
+        with pytest.raises(ValueError, match=r"^learn\.lambda = 'x'; a number is needed"):
+            resolve("race_to_21", None, {"learn": {name: "x"}})
 
 
 def test_what_is_stored_without_a_setting_has_its_default():

@@ -165,6 +165,7 @@ DAMAGED = {
     "nothing to lose": {"positions": [EARLY | {"scores": [0] * 7}]},
     "another difficulty": {"positions": [EARLY | {"difficulty": "easy"}]},
     "bytes": "\udcff",
+    "too deep": "[" * 100_000,
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import tomli_w
 
 from .limits import check
-from .overlay import flatten, overlay
+from .overlay import flatten, overlay, spoken
 
 PRESETS = Path(__file__).with_name("presets.toml")
 WORDS = ("budget", "reached")
@@ -241,7 +241,7 @@ def differences(old: Config, new: Config) -> list[str]:
     """Names every setting in which two runs differ, with both values."""
     pairs = zip(flatten(old), flatten(new), strict=True)
     return [
-        f"{section}{'.' if section else ''}{name} = {after!r} instead of {before!r}"
+        f"{section}{'.' if section else ''}{spoken(name)} = {after!r} instead of {before!r}"
         for (section, name, before), (_, _, after) in pairs
         if before != after
     ]

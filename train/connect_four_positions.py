@@ -139,7 +139,7 @@ def read(game: ConnectFour, directory: Path) -> list[Position] | None:
             and [p.kind for p in positions] == kinds
             and _legal(game, positions)
         )
-    except (ValueError, KeyError, TypeError, StopIteration):
+    except (ValueError, KeyError, TypeError, StopIteration, RecursionError):
         sound, positions = False, []
     if not sound:
         raise ValueError(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from .config import Config
-from .overlay import flatten, from_text, unknown
+from .overlay import flatten, from_text, spoken, unknown
 
 
 class Parser(argparse.ArgumentParser):
@@ -132,7 +132,7 @@ def read_changes(text: str) -> dict[str, Any]:
         label, equals, value = part.strip().partition("=")
         if not equals:
             raise ValueError(f"{part.strip()!r} changes nothing; write SETTING=VALUE")
-        label = label.removeprefix("--").replace("-", "_")
+        label = spoken(label.removeprefix("--").replace("-", "_"))
         if label not in kinds:
             raise ValueError(unknown("setting", label, kinds))
         section, name, kind = kinds[label]
@@ -151,7 +151,7 @@ def docstrings(cls: type) -> dict[str, str]:
 
 
 def _flag(section: str, name: str) -> str:
-    name = name.rstrip("_").replace("_", "-")
+    name = spoken(name).replace("_", "-")
     return f"--{section}.{name}" if section else f"--{name}"
 
 
@@ -160,7 +160,7 @@ def _dashed(argument: str) -> str:
     if not argument.startswith("--"):
         return argument
     flag, equals, value = argument.partition("=")
-    return flag.replace("_", "-") + equals + value
+    return spoken(flag).replace("_", "-") + equals + value
 
 
 def _metavar(kind: Any) -> str:

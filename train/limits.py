@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import Any
 
-from .overlay import flatten, overlay
+from .overlay import flatten, overlay, spoken
 
 POSITIVE = {
     *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
@@ -28,7 +28,7 @@ def check(config: Any) -> Any:
     """
     config = overlay(config, dataclasses.asdict(config))  # Of the types that they must have.
     for section, name, value in flatten(config):
-        label = f"{section}.{name}" if section else name
+        label = f"{section}.{spoken(name)}" if section else spoken(name)
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{label} = {value}; a finite number is needed")
         if isinstance(value, float) and value and not 1e-30 < abs(value) < 1e30:

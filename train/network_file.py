@@ -54,14 +54,14 @@ def to_bytes(
     return file.getvalue()
 
 
-def load(path: Path) -> Network:
+def load(path: Path | str) -> Network:
     """The network in a file.
 
     Raises:
         ValueError: if it is damaged, or none.
         OSError: if it cannot be read.
     """
-    contents = path.read_bytes()
+    contents = Path(path).read_bytes()
     try:
         with np.load(io.BytesIO(contents), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

@@ -126,7 +126,8 @@ def _explore(game: Game, max_states: int) -> tuple[Any, np.ndarray, np.ndarray, 
         level = jax.tree.map(lambda x, where=where: x[where], children)
         states.append(level)
     state = jax.tree.map(lambda *x: np.concatenate(x), *states)
-    return state, *(np.concatenate(x) for x in zip(*rows, strict=True))
+    child, reward, discount = (np.concatenate(x) for x in zip(*rows, strict=True))
+    return state, child, reward, discount
 
 
 def _whole(state: Any, num_axes: int) -> np.ndarray:

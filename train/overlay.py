@@ -15,18 +15,24 @@ def overlay(config: Any, settings: dict[str, Any], where: str = "") -> Any:
         ValueError: for a name that is no setting, or a value that does not fit.
     """
     types = get_type_hints(type(config))
-    changes = {}
-    for name, value in settings.items():
-        if name not in types:
-            raise ValueError(unknown("setting", where + name, [where + known for known in types]))
+    fields, changes = {spoken(name): name for name in types}, {}
+    for given, value in settings.items():
+        if (label := spoken(given)) not in fields:
+            raise ValueError(unknown("setting", where + given, [where + known for known in fields]))
+        name = fields[label]
         old = getattr(config, name)
         if dataclasses.is_dataclass(old):
             if not isinstance(value, dict):
-                raise ValueError(f"setting {where + name!r} is a table of settings, not {value!r}")
-            changes[name] = overlay(old, value, f"{where}{name}.")
+                raise ValueError(f"setting {where + label!r} is a table of settings, not {value!r}")
+            changes[name] = overlay(old, value, f"{where}{label}.")
         else:
-            changes[name] = _fit(where + name, value, types[name])
+            changes[name] = _fit(where + label, value, types[name])
     return dataclasses.replace(config, **changes)
+
+
+def spoken(name: str) -> str:
+    """A setting as people know it: `lambda`, though in Python it has to be `lambda_`."""
+    return name.rstrip("_")
 
 
 def flatten(config: Any) -> Iterator[tuple[str, str, Any]]:

@@ -84,9 +84,9 @@ def _perfect_player(game: str) -> Player:
     solution = solution_of(game)
     if solution is None:
         raise ValueError(
-            f"no perfect player of {game}: only games of at most {MAX_SOLVED:,} positions (tic_tac_toe, "
-            "small races), of which none comes back and observations hide nothing, are solved "
-            "exactly, and connect_four with an optional extra"
+            f"no perfect player of {game}: only games of at most {MAX_SOLVED:,} positions "
+            "(tic_tac_toe, small races), of which none comes back and observations hide nothing, "
+            "are solved exactly, and connect_four with an optional extra"
         )
     return players.perfect_player(solution)
 

@@ -43,7 +43,7 @@ class Trained(NamedTuple):
 
 
 def load(
-    path: Path,
+    path: Path | str,
     simulations: int | None = None,
     num_games: int = 1,
     reuse: bool = False,
@@ -66,6 +66,7 @@ def load(
             another game.
         OSError: if the file cannot be read.
     """
+    path = Path(path)
     is_file = path.suffix == ".npz" and not path.is_dir()
     network = network_file.load(path) if is_file else None
     stored = network.config if network else stored_config(path)

@@ -44,7 +44,12 @@ def cards(
         perfect: plays perfectly; None leaves that kind of play out.
         value: the true value of positions; None where it is not known.
         pulse: called before each network is looked at; may end all by raising.
+
+    Raises:
+        ValueError: if the contender has no learned model.
     """
+    if contender.config.planner != "muzero":
+        raise ValueError(f"only muzero has a learned model, {contender.config.planner} has none")
     game = contender.game
 
     def self_play(seed: int, key: Array) -> Walks:

@@ -94,7 +94,12 @@ def ladder(
     """Points per game against pure tree searches with so many playouts, over all of them alike.
 
     Each seed plays from openings of its own, and every contender of that seed from the same.
+
+    Raises:
+        ValueError: if there are no rungs.
     """
+    if not rungs:
+        raise ValueError("a ladder needs rungs: numbers of playouts")
     rows = []
     for seed in range(len(contender.params)):
         player = contender.player(seed, simulations)
