@@ -58,7 +58,7 @@ def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys)
     assert [len(runs) for runs in stored["runs"].values()] == [2, 2]
     configs = sorted((tmp_path / "out").glob("*/config.toml"))
     assert len(configs) == 4
-    assert ["lambda_ = 0.5" in path.read_text() for path in configs].count(True) == 2
+    assert ["lambda = 0.5" in path.read_text() for path in configs].count(True) == 2
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/metrics.jsonl")}
     assert cli.main(command) == 0  # What is finished is not done again.
     assert before == {path: path.stat().st_mtime_ns for path in before}
@@ -76,6 +76,7 @@ def test_every_change_is_trained_with_every_seed_once(tmp_path, command, capsys)
     ("change", "says"),
     [
         ("learn.lamda=1", "unknown setting 'learn.lamda'; did you mean 'learn.lambda'"),
+        ("learn.foo=1", "unknown setting 'learn.foo'; known: "),
         ("learn.lambda", "'learn.lambda' changes nothing; write SETTING=VALUE"),
         ("learn.lambda=much", "learn.lambda = 'much'; a number is needed"),
         ("evaluate.mcts_simulations=7", "evaluate.mcts_simulations=7 is no change of training"),
@@ -104,6 +105,15 @@ def test_changes_that_are_alike_are_one_line(tmp_path, command, capsys, other, s
     shown = capsys.readouterr()
     assert says in shown.err and shown.err.count("\n") == 1 and not shown.out
     assert not (tmp_path / "out").exists()
+
+
+def test_means_of_lines_are_no_whole_numbers_and_shares_end_at_all():
+    lines, share = "strength/lost_lines", "strength/kept"
+    assert ablate._cell("as it is", lines, ablate.Effect(0.5, 0.5, 6.4)) == "0.5 [0.0, 6.9]"
+    assert ablate._cell("other", lines, ablate.Effect(1, 0.5, 6)) == "1.0, +0.5 [-5.5, +6.5]"
+    assert (
+        ablate._cell("as it is", share, ablate.Effect(0.98, 0.98, 0.3)) == "98.00 [68.00, 100.00]"
+    )
 
 
 def test_changes_that_would_share_a_folder_are_refused(tmp_path):

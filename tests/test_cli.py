@@ -222,6 +222,8 @@ def test_a_run_is_held_against_another_player(place, capsys):
     assert cli.main(command.split()) == 0
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["score"]["wins"] + numbers["score"]["draws"] + numbers["score"]["losses"] == 8
+    what = {"game": GAME, "player": "net.npz", "against": "network:run", "openings": 4, "seed": 0}
+    assert what.items() <= numbers.items()
 
 
 @pytest.mark.slow

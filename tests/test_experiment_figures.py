@@ -48,6 +48,13 @@ def test_a_wide_band_does_not_flatten_its_line():
     assert -0.1 < low < 0 and 0.1 < high < 0.3
 
 
+def test_the_band_of_lines_that_all_but_coincide_is_seen_whole():
+    y, far = np.array([0.0, 4e-5]), np.array([0.03, 0.03])
+    flat = Line("MuZero", np.arange(2), y, y, far)
+    low, high = drawn(curves([Panel("title", "x", "y", [flat])])).axes[0].get_ylim()
+    assert low < 0 and 0.03 < high < 0.05
+
+
 def test_nothing_is_drawn_as_nothing():
     drawn(curves([]))
     drawn(ratings([], np.zeros(0), None, None, "Elo"))

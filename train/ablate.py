@@ -182,10 +182,12 @@ def as_text(ablation: Ablation, effects: dict[str, dict[str, Effect]]) -> str:
 
 
 def _cell(name: str, measure: str, effect: Effect) -> str:
-    scale, digits = (1, 0) if measure == "strength/lost_lines" else (100, 2)
+    scale, digits = (1, 1) if measure == "strength/lost_lines" else (100, 2)
     mean, change, half = (scale * x for x in effect)
     if name == AS_SHIPPED:
-        return f"{mean:.{digits}f} [{mean - half:.{digits}f}, {mean + half:.{digits}f}]"
+        low, high = max(mean - half, 0), mean + half
+        high = high if scale == 1 else min(high, 100)
+        return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
     low, high = change - half, change + half
     return f"{mean:.{digits}f}, {change:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
 

@@ -45,6 +45,7 @@ def print_games() -> int:
     print("\nOther sizes: gomoku_WxH_N, race_to_T_M. Your own: package.module:Class. pgx's by id.")
     print("\nShipped settings, for `duozero train GAME --planner PLANNER`:\n")
     print(table([["game", "planner", "budget, on two CPU cores", "reached"], *recipes()]))
+    print("\nScores against mcts:N: with 64 simulations a move (`evaluate ... --simulations 64`).")
     return 0
 
 

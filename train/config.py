@@ -220,9 +220,16 @@ def resolve(
     return check(overlay(overlay(preset(game, file["planner"], budget), file), flags or {}))
 
 
+def as_dict(config: Any) -> dict[str, Any]:
+    """Settings nested as in a file, by the names that people know them by."""
+    return dataclasses.asdict(
+        config, dict_factory=lambda items: {spoken(name): value for name, value in items}
+    )
+
+
 def to_toml(config: Config) -> str:
     """The settings as a file that `from_toml` reads back."""
-    return tomli_w.dumps(dataclasses.asdict(config))
+    return tomli_w.dumps(as_dict(config))
 
 
 def from_toml(text: bytes, origin: object) -> Config:

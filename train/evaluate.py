@@ -83,7 +83,17 @@ def execute(evaluation: Evaluation, as_json: bool = False) -> int:
         numbers = score._asdict() | {"mean": score.mean, "interval": score.interval}
         more: dict[str, Any] = {h.replace(" ", "_"): j[0]._asdict() for h, j in judgements.items()}
         more |= {"search": dataclasses.asdict(config.search)}
-        print(json.dumps({"score": numbers} | more | losing_moves.numbers(plays)))
+        what = {
+            "game": config.game,
+            "player": str(evaluation.path),
+            "planner": config.planner,
+            "rounds": trained.num_rounds,
+            "against": evaluation.opponent.name,
+            "openings": evaluation.num_openings,
+            "opening_plies": evaluation.opening_plies,
+            "seed": evaluation.seed,
+        }
+        print(json.dumps(what | {"score": numbers} | more | losing_moves.numbers(plays)))
         return 0
     kept = ", its tree kept" if config.search.reuse else ""
     rows = [

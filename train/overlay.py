@@ -69,6 +69,9 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
     """The sentence for a name that does not exist: what was given, the nearest, all of them."""
     known = list(known)
     near = difflib.get_close_matches(given, known, n=1)
+    if near:  # Also without what stands before the dot, which is the same in many.
+        ends = (name.rpartition(".")[2] for name in (given, *near))
+        near = near if difflib.get_close_matches(next(ends), ends) else []
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown {what} {given!r}; {hint}known: {', '.join(known)}"
 

@@ -57,7 +57,7 @@ def player(
         raise ValueError(f"{who} has no network; network: goes before {', '.join(NETWORKS)}")
     path = _shipped(game, who) if who in SHIPPED else Path(who.removeprefix("best:"))
     if not (alone or best) and not path.exists():
-        raise ValueError(unknown("player", spec, NAMES))
+        raise ValueError(f"{unknown('player', spec, NAMES)}; nor is {path} a file or folder")
     trained = load(path, simulations, num_games, reuse and not alone, best, game)
     return named(trained.network if alone else trained.searching, spec)
 

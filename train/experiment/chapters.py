@@ -164,10 +164,10 @@ def search(results: Results, directory: Path) -> list[Block]:
             Panel("against the truth", "simulations a move", label, lines, log_x=True, share=True)
         )
     figures.save(figures.curves(panels), directory, "search")
-    rows = [["planner", "most minus none", "verdict", "strongest with", "weaker for certain"]]
+    rows = [["planner", "most minus 0", "verdict", "strongest with", "weaker for certain"]]
     for row in found["contenders"]:
         gained = as_estimate(row["gained"])
-        best = str(row["best"] or "none")
+        best = str(row["best"])
         rows.append([row["name"], points(gained, 2), verdict(gained), best, weaker(row)])
     caption = "Every final network with more and fewer simulations; 0 is the network alone."
     caption += f" The ladder: from {found['openings']} openings a seed."

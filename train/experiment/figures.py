@@ -161,7 +161,8 @@ def _focus(axes: Axes, panel: Panel) -> None:
     if not y.size or not np.ptp(y):
         return
     bands = [band for line in panel.lines for band in (line.low, line.high) if band is not None]
-    around = np.clip(_finite([y, *bands]), y.min() - np.ptp(y), y.max() + np.ptp(y))
+    most = max(np.ptp(y), 0.05)  # Or of lines that all but coincide only a band would be seen.
+    around = np.clip(_finite([y, *bands]), y.min() - most, y.max() + most)
     margin = 0.05 * np.ptp(around)
     axes.set_ylim(around.min() - margin, around.max() + margin)
 

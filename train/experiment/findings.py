@@ -124,8 +124,8 @@ def _search(results: Results, name: str) -> str:
     tried = f" (tried on {scaling['truth']})" if scaling["truth"] else ""
     return (
         f"{simulations} simulations change what {name}'s network is worth alone, {percent(alone)}, "
-        f"by {points(gained)}: {verdict(gained)}. Of none to {scaling['simulations'][-1]} "
-        f"simulations it was strongest with {row['best'] or 'none'}{tried}; for certain weaker: "
+        f"by {points(gained)}: {verdict(gained)}. Of 0 to {scaling['simulations'][-1]} "
+        f"simulations it was strongest with {row['best']}{tried}; for certain weaker: "
         f"{weaker(row)}."
     )
 

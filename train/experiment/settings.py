@@ -7,7 +7,7 @@ from typing import Any
 
 import tomli_w
 
-from ..config import Config, differences, preset
+from ..config import Config, as_dict, differences, preset
 from ..limits import check
 from ..overlay import overlay, unknown
 from .budget import BUDGETS, Budget
@@ -59,7 +59,7 @@ class Settings:
 
     def to_toml(self) -> str:
         """As a file that `stored` reads back."""
-        tables = {planner: asdict(self.config(planner, 0)) for planner in self.configs}
+        tables = {planner: as_dict(self.config(planner, 0)) for planner in self.configs}
         head = {"budget_name": self.budget_name, "opening_plies": self.opening_plies}
         return tomli_w.dumps(head | {"budget": _lists(asdict(self.budget))} | tables)
 
