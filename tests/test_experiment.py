@@ -334,6 +334,23 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(tmp_path):
         experiment.execute(prepared(place, True), Silent(), lambda: False)
 
 
+def test_a_piece_of_a_part_is_measured_once(tmp_path):
+    def never():
+        raise AssertionError
+
+    first = experiment._Pieces(tmp_path, "scaling")
+    asked = ("MuZero's network, real rules", lambda: {"best": np.int64(3), "kept": (np.nan,)})
+    found = first.keep(*asked)
+    assert found == {"best": 3, "kept": [None]}
+    again = experiment._Pieces(tmp_path, "scaling")
+    assert again.keep(asked[0], never) == found
+    assert again.seconds == first.seconds > 0
+    (path,) = tmp_path.iterdir()
+    path.write_text("{")
+    with pytest.raises(OSError, match="real-rules.json is damaged"):
+        again.keep(asked[0], never)
+
+
 PART = {"seconds": 1.5, "found": {"AlphaZero": [0.25, None], "by ply": {"2": 1e-9}}}
 
 

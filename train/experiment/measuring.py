@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..trained import load
 from . import strength as strength_lib
@@ -32,6 +33,7 @@ class Measuring:
         runs: by planner the run folders, one for each seed.
         truth: the positions that are known; None where there are none.
         pulse: called often; may end a part by raising.
+        keep: `(name, measure) -> found` of a piece of a part; may know it from an earlier time.
     """
 
     game: str
@@ -41,6 +43,7 @@ class Measuring:
     runs: dict[str, list[Path]]
     truth: Truth | None
     pulse: Callable[[], None]
+    keep: Callable[[str, Callable[[], Any]], Any] = lambda name, measure: measure()
 
     def main(self, contender: Contender, simulations: int | None = None) -> Measured:
         """Strength as one number: against the truth where it is known, else the ladder."""

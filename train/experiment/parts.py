@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -159,24 +160,27 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
     truth = measuring.truth and measuring.truth.some(SCALED)
     openings = min(measuring.budget.num_openings, SCALED_OPENINGS)
     budget = replace(measuring.budget, num_openings=openings)
-    some, found = replace(measuring, truth=truth, budget=budget), []
-    for contender in measuring.contenders:
-        measured = [
-            (some.ladder(contender, number), some.main(contender, number) if truth else None)
-            for number in budget.simulations
-        ]
-        main = [kept or score for score, kept in measured]
-        found.append(
-            {
-                "name": contender.name,
-                "ladder": [score.estimate for score, _ in measured],
-                "kept": [kept.estimate for _, kept in measured if kept],
-                **search_row(list(budget.simulations), main),
-                "gained": main[-1].above(main[0]),
-            }
-        )
+    some = replace(measuring, truth=truth, budget=budget)
+    found = [
+        measuring.keep(contender.name, partial(_scaled, some, contender))
+        for contender in measuring.contenders
+    ]
     numbers = {"simulations": budget.simulations, "contenders": found, "openings": openings}
     return numbers | {"truth": truth.what if truth else None}
+
+
+def _scaled(measuring: Measuring, contender: Contender) -> dict[str, Any]:
+    simulations = measuring.budget.simulations
+    scores = [measuring.ladder(contender, number) for number in simulations]
+    kept = [measuring.main(contender, number) for number in simulations if measuring.truth]
+    main = kept or scores
+    return {
+        "name": contender.name,
+        "ladder": [score.estimate for score in scores],
+        "kept": [one.estimate for one in kept],
+        **search_row(list(simulations), main),
+        "gained": main[-1].above(main[0]),
+    }
 
 
 def search_row(simulations: list[int], measured: list[Measured]) -> dict[str, Any]:
