@@ -77,13 +77,11 @@ def _try_out(name: str, game: Any) -> None:
 
 
 def _faults(game: Any) -> Iterator[str]:
+    """What is wrong with a game, each fault found only once those before it are mended."""
     hash(game)  # What is compiled for a game is kept by the game.
-    sizes = [("observation_shape", size) for size in game.observation_shape]
-    for part, size in (
-        ("num_actions", game.num_actions),
-        ("num_players", game.num_players),
-        *sizes,
-    ):
+    sizes = [("num_actions", game.num_actions), ("num_players", game.num_players)]
+    sizes += [("observation_shape", size) for size in game.observation_shape]
+    for part, size in sizes:
         if not (isinstance(size, int | np.integer) and size > 0):
             yield f"declares {part} with {size!r}; a whole number above 0 is needed"
     low, high = map(float, value_range(game))
@@ -92,23 +90,20 @@ def _faults(game: Any) -> Iterator[str]:
 
     state = jax.eval_shape(game.init, jax.eval_shape(lambda: jax.random.key(0)))
     maps, size = symmetries(game), math.prod(game.observation_shape)
-    expected = {
-        "observation": tuple(game.observation_shape),
-        "legal_action_mask": (game.num_actions,),
-        "rewards": (game.num_players,),
-        "current_player": (),
-        "terminated": (),
-        "truncated": (),
-        "symmetries.observation": (len(maps.action), size),
-        "symmetries.action": (len(maps.action), game.num_actions),
-    }
-    found = {
-        part: getattr(maps if "." in part else state, part.split(".")[-1]) for part in expected
-    }
+    declared = [
+        ("observation", state.observation, tuple(game.observation_shape)),
+        ("legal_action_mask", state.legal_action_mask, (game.num_actions,)),
+        ("rewards", state.rewards, (game.num_players,)),
+        ("current_player", state.current_player, ()),
+        ("terminated", state.terminated, ()),
+        ("truncated", state.truncated, ()),
+        ("symmetries.observation", maps.observation, (len(maps.action), size)),
+        ("symmetries.action", maps.action, (len(maps.action), game.num_actions)),
+    ]
     wrong = [
-        f"{part} {found[part].shape}, not {shape}"
-        for part, shape in expected.items()
-        if found[part].shape != shape
+        f"{part} {found.shape}, not {shape}"
+        for part, found, shape in declared
+        if found.shape != shape
     ]
     if wrong:
         yield f"has shapes other than declared: {'; '.join(wrong)}"

@@ -111,9 +111,8 @@ def test_means_of_lines_are_no_whole_numbers_and_shares_end_at_all():
     lines, share = "strength/lost_lines", "strength/kept"
     assert ablate._cell("as it is", lines, ablate.Effect(0.5, 0.5, 6.4)) == "0.5 [0.0, 6.9]"
     assert ablate._cell("other", lines, ablate.Effect(1, 0.5, 6)) == "1.0, +0.5 [-5.5, +6.5]"
-    assert (
-        ablate._cell("as it is", share, ablate.Effect(0.98, 0.98, 0.3)) == "98.00 [68.00, 100.00]"
-    )
+    wide = ablate.Effect(0.98, 0.98, 0.3)
+    assert ablate._cell("as it is", share, wide) == "98.00 [68.00, 100.00]"
 
 
 def test_changes_that_would_share_a_folder_are_refused(tmp_path):

@@ -280,6 +280,13 @@ def test_what_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_cannot_be_written_is_called_by_the_name_that_was_given(tmp_path):
+    path = tmp_path / "nowhere/mine.npz"
+    with pytest.raises(FileNotFoundError) as refusal:
+        folder.write(path, b"")
+    assert refusal.value.filename == str(path)
+
+
 def test_a_folder_is_for_one_at_a_time(tmp_path):
     mine = tmp_path / "mine"
     with (

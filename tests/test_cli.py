@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from duozero.train import cli, folder, network_file
+from duozero.train import cli, folder, network_file, process
 from duozero.train.trained import load
 
 TINY = """
@@ -160,7 +161,7 @@ WRONG = {
     "evaluate net.npz --against random --best": "net.npz holds one network",
     "evaluate run --against junk.npz": "junk.npz is damaged, or no network file (",
     "evaluate run --against network:none.npz": "duozero: none.npz: No such file or directory",
-    "evaluate run --against none.npz": "unknown player 'none.npz'",
+    "evaluate run --against none.npz": "nor is none.npz a file or folder",
     "evaluate run --against tiny.toml": "tiny.toml is a file, not a run folder",
     "evaluate run --against mtcs": "did you mean 'mcts'?",
     "evaluate run --against mcts:0": "a number of simulations from 1",
@@ -240,6 +241,22 @@ def test_both_planners_are_compared(place, capsys):
     assert (
         cli.main(["evaluate", "both/runs/muzero_0", "--against", "random", "--openings", "4"]) == 0
     )
+
+
+def test_only_the_threads_that_outlive_a_checkpoint_are_not_heard(monkeypatch):
+    heard = []
+    monkeypatch.setattr(sys, "__unraisablehook__", heard.append)
+    late, other, else_ = (
+        SimpleNamespace(exc_value=error)
+        for error in (
+            RuntimeError("Event loop is closed"),
+            RuntimeError("another"),
+            ValueError("loop is closed"),
+        )
+    )
+    for found in (late, other, else_):
+        process._unraisable(found)
+    assert heard == [other, else_]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")

@@ -80,6 +80,13 @@ def test_the_network_itself_is_untouched(tic_tac_toe, tiny):
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_planner_that_unrolls_nothing_has_nothing_to_draw_together(tic_tac_toe, tiny):
+    planner = planners.alphazero(tic_tac_toe, consistent(tic_tac_toe, tiny))
+    params = planner.init(jax.random.key(0))
+    with_it, without = (loss_fn(params, planner, samples(planner), 1.0, w)[1] for w in (1.0, 0.0))
+    assert with_it == without
+
+
 @pytest.mark.parametrize("network", [mlp, resnet])
 def test_it_fits_embeddings_of_any_shape(tic_tac_toe, network):
     model = consistent(

@@ -14,12 +14,13 @@ from duozero.train.catalogue import solution_of
 from duozero.train.config import Config, resolve
 from duozero.train.experiment import contenders, curves, experiment, parts, side_by_side
 from duozero.train.experiment.budget import Budget
+from duozero.train.experiment.cards import cards
 from duozero.train.experiment.curves import Curve
 from duozero.train.experiment.findings import percent, points, verdict
 from duozero.train.experiment.intervals import OPENINGS, Clusters, Estimate
 from duozero.train.experiment.numbers import as_estimate, plain
 from duozero.train.experiment.settings import Settings, stored
-from duozero.train.experiment.strength import Measured
+from duozero.train.experiment.strength import Measured, ladder
 from duozero.train.experiment.tournament import Entrant, standing, tournament
 from duozero.train.experiment.truth import truth_of
 from duozero.train.players import perfect_player, random_player
@@ -332,6 +333,17 @@ def test_a_comparison_that_is_stopped_goes_on_where_it_was(tmp_path):
     (place / "parts/cards.json").write_text("{")
     with pytest.raises(OSError, match="cards.json is damaged"):
         experiment.execute(prepared(place, True), Silent(), lambda: False)
+
+
+def test_only_a_learned_model_has_a_report_card():
+    who = SimpleNamespace(config=Config("tic_tac_toe", "alphazero"))
+    with pytest.raises(ValueError, match="only muzero has a learned model, alphazero has none"):
+        cards(who, num_walks=1, depth=1)
+
+
+def test_a_ladder_without_rungs_is_none():
+    with pytest.raises(ValueError, match="needs rungs"):
+        ladder(SimpleNamespace(params=[None]), (), num_openings=1, opening_plies=0)
 
 
 def test_a_piece_of_a_part_is_measured_once(tmp_path):

@@ -198,7 +198,7 @@ def test_actions_survive_being_written_and_read(game):
 
 
 class Shouted(TicTacToe):
-    """Its moves are told apart by capitals alone: A to I, but for b, which is the second B."""
+    """Two of its moves, B and b, are told apart by a capital alone."""
 
     def action_to_string(self, action):
         return "ABbDEFGHI"[action]

@@ -80,7 +80,7 @@ def test_the_same_network_is_the_same_bytes(place):
 
 
 def test_a_file_older_than_a_setting_plays_with_its_default(place, tmp_path):
-    config = load(place / "net.npz").config
+    config = load(str(place / "net.npz")).config
     older = to_toml(config).replace("value_weight = 1.0\n", "").encode()
     assert len(older) < len(to_toml(config))
     path = tmp_path / "older.npz"

@@ -47,9 +47,8 @@ def anew(request):
 def test_what_is_stored_is_what_a_fresh_search_finds(anew):
     game, search, reuse, _, state = anew
     moves = jax.tree.map(lambda x: x[: CONFIG.play.num_moves], state.replay.moves)
-    keys = jax.vmap(jax.random.key)(
-        jnp.arange(CONFIG.play.num_games)
-    )  # A search by PUCT draws nothing.
+    numbers = jnp.arange(CONFIG.play.num_games)
+    keys = jax.vmap(jax.random.key)(numbers)  # A search by PUCT draws nothing.
     positions = moves.state.replace(observation=moves.observation)
     again = jax.jit(functools.partial(reanalyse.search_again, search, reuse))
     policy, value = again(state.params, keys, positions)

@@ -176,8 +176,6 @@ def console() -> None:
     """`main` as the command of a shell."""
     code = main()
     if code == 130:  # XLA crashes where Python's own end comes upon it while it compiles.
-        sys.stdout.flush()
-        sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 

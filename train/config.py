@@ -5,7 +5,6 @@ what was before it, and a default never changes: runs that are older than a sett
 were. What works better goes into presets.toml.
 """
 
-import dataclasses
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Literal
 import tomli_w
 
 from .limits import check
-from .overlay import flatten, overlay, spoken
+from .overlay import as_dict, flatten, overlay, spoken
 
 PRESETS = Path(__file__).with_name("presets.toml")
 WORDS = ("budget", "reached")
@@ -218,13 +217,6 @@ def resolve(
     file["planner"] = file.get("planner", Config.planner) if planner is None else planner
     overlay(Config(), file)  # Refuses a planner that does not exist before its preset is looked up.
     return check(overlay(overlay(preset(game, file["planner"], budget), file), flags or {}))
-
-
-def as_dict(config: Any) -> dict[str, Any]:
-    """Settings nested as in a file, by the names that people know them by."""
-    return dataclasses.asdict(
-        config, dict_factory=lambda items: {spoken(name): value for name, value in items}
-    )
 
 
 def to_toml(config: Config) -> str:

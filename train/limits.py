@@ -1,10 +1,9 @@
 """What values settings may have. Does not import JAX."""
 
-import dataclasses
 import math
 from typing import Any
 
-from .overlay import flatten, overlay, spoken
+from .overlay import as_dict, flatten, overlay, spoken
 
 POSITIVE = {
     *("num_rounds", "checkpoint_every", "width", "depth", "num_blocks", "num_channels"),
@@ -26,7 +25,7 @@ def check(config: Any) -> Any:
     Raises:
         ValueError: naming the first setting that cannot, and what is allowed.
     """
-    config = overlay(config, dataclasses.asdict(config))  # Of the types that they must have.
+    config = overlay(config, as_dict(config))  # Of the types that they must have.
     for section, name, value in flatten(config):
         label = f"{section}.{spoken(name)}" if section else spoken(name)
         if isinstance(value, float) and not math.isfinite(value):

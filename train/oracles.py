@@ -58,26 +58,10 @@ def solve(game: Game, max_positions: int = 100_000) -> Solution:
         ValueError: if there are more than `max_positions` states; if observations hide what
             the game depends on; if a position can come back; or if it has no legal move.
     """
-    state, child, reward, discount = _explore(game, max_positions)
+    state, child, reward, discount = _as_observed(game, _explore(game, max_positions))
     ended = state.terminated | state.truncated
     if (~ended & (child < 0).all(axis=1)).any():
         raise ValueError(f"{game.id} has a position without a legal move that has not ended")
-
-    number: dict[bytes, int] = {}
-    same = np.array([number.setdefault(_key(row), len(number)) for row in state.observation])
-    first = np.unique(same, return_index=True)[1]
-    alike = first[same]
-    seen = np.where(child >= 0, same[child], -1)
-    hidden = (seen != seen[alike]).any(axis=1) | (ended != ended[alike])
-    for gain in (reward, discount):
-        hidden |= ((gain != gain[alike]) & (child >= 0)).any(axis=1)
-    if hidden.any():
-        raise ValueError(f"{game.id} is not solved: its observations hide what it depends on")
-    state, child, reward, discount = jax.tree.map(
-        lambda x: x[first], (state, seen, reward, discount)
-    )
-    ended = ended[first]
-
     value = np.zeros(len(ended), np.float32)
     action_values = np.full(child.shape, -np.inf, np.float32)
     known = np.zeros(len(ended), bool)
@@ -92,8 +76,36 @@ def solve(game: Game, max_positions: int = 100_000) -> Solution:
     return Solution(game, state, ended, child, action_values, value, reward, discount)
 
 
-def _explore(game: Game, max_states: int) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    """All states from the start on, `[S, ...]`, and `[S, A]` of each action, as in `Solution`."""
+class _Graph(NamedTuple):
+    """States `[S, ...]`, and `child`, `reward` and `discount` `[S, A]` as in `Solution`."""
+
+    state: Any
+    child: np.ndarray
+    reward: np.ndarray
+    discount: np.ndarray
+
+
+def _as_observed(game: Game, graph: _Graph) -> _Graph:
+    """One position for all states that are observed alike, in the order in which they were found.
+
+    Raises:
+        ValueError: if such states are not alike in all that counts.
+    """
+    number: dict[bytes, int] = {}
+    observation = graph.state.observation
+    same = np.array([number.setdefault(_key(row), len(number)) for row in observation])
+    first = np.unique(same, return_index=True)[1]
+    child = np.where(graph.child >= 0, same[graph.child], -1).astype(np.int32)
+    gains = (np.where(child >= 0, gain, 0) for gain in (graph.reward, graph.discount))
+    ended = graph.state.terminated | graph.state.truncated
+    for fact in (child, ended, *gains):
+        if (fact != fact[first[same]]).any():
+            raise ValueError(f"{game.id} is not solved: its observations hide what it depends on")
+    return jax.tree.map(lambda x: x[first], graph._replace(child=child))
+
+
+def _explore(game: Game, max_states: int) -> _Graph:
+    """All states from the start on."""
 
     @jax.jit
     def expand(state):
@@ -127,7 +139,7 @@ def _explore(game: Game, max_states: int) -> tuple[Any, np.ndarray, np.ndarray, 
         states.append(level)
     state = jax.tree.map(lambda *x: np.concatenate(x), *states)
     child, reward, discount = (np.concatenate(x) for x in zip(*rows, strict=True))
-    return state, child, reward, discount
+    return _Graph(state, child, reward, discount)
 
 
 def _whole(state: Any, num_axes: int) -> np.ndarray:

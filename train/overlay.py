@@ -30,6 +30,13 @@ def overlay(config: Any, settings: dict[str, Any], where: str = "") -> Any:
     return dataclasses.replace(config, **changes)
 
 
+def as_dict(config: Any) -> dict[str, Any]:
+    """Settings nested as in a file, by the names that people know them by."""
+    return dataclasses.asdict(
+        config, dict_factory=lambda items: {spoken(name): value for name, value in items}
+    )
+
+
 def spoken(name: str) -> str:
     """A setting as people know it: `lambda`, though in Python it has to be `lambda_`."""
     return name.rstrip("_")
@@ -69,10 +76,9 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
     """The sentence for a name that does not exist: what was given, the nearest, all of them."""
     known = list(known)
     near = difflib.get_close_matches(given, known, n=1)
-    if near:  # Also without what stands before the dot, which is the same in many.
-        ends = (name.rpartition(".")[2] for name in (given, *near))
-        near = near if difflib.get_close_matches(next(ends), ends) else []
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    # What stands before the dot is the same in many, and makes nothing near.
+    last = [name.rpartition(".")[2] for name in (given, *near)]
+    hint = f"did you mean {near[0]!r}? " if difflib.get_close_matches(last[0], last[1:]) else ""
     return f"unknown {what} {given!r}; {hint}known: {', '.join(known)}"
 
 

@@ -45,8 +45,6 @@ def _persons_turn(session: Session) -> bool:
     over = f"{_verdict(session)} (undo to go back, anything else to leave) "
     while True:
         text = _ask(over if session.ended else "your move: ")
-        if text is None:
-            text = "quit"
         command = text.lower()
         if command == "undo":
             if session.undo():
@@ -67,13 +65,13 @@ def _persons_turn(session: Session) -> bool:
                 return True
 
 
-def _ask(prompt: str) -> str | None:
-    """A line from the person, None at the end of the input."""
+def _ask(prompt: str) -> str:
+    """A line from the person, who leaves at the end of the input."""
     print(prompt, end="", flush=True)
     line = sys.stdin.readline() if sys.stdin else ""  # None where it was closed from the start.
     if not line.endswith("\n"):
         print()
-    return line.strip() if line else None
+    return line.strip() if line else "quit"
 
 
 def _read(session: Session, text: str) -> int:

@@ -170,6 +170,7 @@ def scaling(measuring: Measuring) -> dict[str, Any]:
 
 
 def _scaled(measuring: Measuring, contender: Contender) -> dict[str, Any]:
+    """One of them."""
     simulations = measuring.budget.simulations
     scores = [measuring.ladder(contender, number) for number in simulations]
     kept = [measuring.main(contender, number) for number in simulations if measuring.truth]

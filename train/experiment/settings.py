@@ -7,9 +7,9 @@ from typing import Any
 
 import tomli_w
 
-from ..config import Config, as_dict, differences, preset
+from ..config import Config, differences, preset
 from ..limits import check
-from ..overlay import overlay, unknown
+from ..overlay import as_dict, overlay, unknown
 from .budget import BUDGETS, Budget
 
 NAME = "comparison.toml"
