@@ -12,6 +12,7 @@ from duozero.games import make
 from duozero.models import mlp
 from duozero.planners import policies, scores
 from duozero.planners.reuse import subtree
+from duozero.train.agent import spread
 from duozero.train.arena import match
 from duozero.train.players import Player, random_player
 from reference_tree import NUM_ACTIONS, Position, step_world, world, world_root
@@ -190,3 +191,20 @@ def test_a_tree_of_other_games_is_refused():
     tree = jax.eval_shape(search, params, keys(2), shapes(2), None).tree
     with pytest.raises(ValueError, match="a tree of other games"):
         jax.eval_shape(search, params, keys(1), shapes(1), tree)
+
+
+@pytest.mark.parametrize("num_games", [1, 3, 6])
+def test_games_that_the_devices_do_not_divide_are_searched_as_ever(num_games):
+    """On four devices, the first plan and one that goes on from it."""
+    search = planners.puct(planners.rollout(GAME), 8, normalize="none", reuse=True)
+    whole = jit(lambda keys, state, tree: search({}, keys, state, tree=tree))
+    apart = spread(lambda params, keys, state, tree: search(params, keys, state, tree=tree))
+    state = jax.vmap(GAME.init)(keys(num_games))
+    first, same_first = whole(keys(num_games), state, None), apart({}, keys(num_games), state)
+    state = jax.vmap(GAME.step)(state, first.action)
+    found = whole(keys(num_games), state, first.tree)
+    same_found = apart({}, keys(num_games), state, same_first.tree)
+    jax.tree.map(np.testing.assert_array_equal, (same_first, same_found), (first, found))
+    assert (found.tree.visits[0] > 9).any()  # Some of it is of the first.
+    if num_games > 1:
+        assert len(same_found.visit_counts.sharding.device_set) == min(num_games, 4)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.sharding import PartitionSpec as P
 
 from ..games import Game, State
@@ -65,17 +66,25 @@ def mcts(game: Game, num_simulations: int) -> Player:
 def spread(plan: Callable[[Any, Array, State, Tree | None], Plan]) -> Callable[..., Plan]:
     """Compiles `plan(params, keys, state, tree)` for every device to search its share of the games.
 
-    Takes as many devices as divide the batch. Each game has its own key, so the moves do not
-    depend on how many they are. The tree may be left out.
+    Where the devices do not divide the batch, its last game is searched more often than once.
+    Each game has its own key, so the moves do not depend on how many devices there are. The tree
+    may be left out.
     """
     games, nodes = P("data"), P(None, "data")
     found = Plan(*[games] * (len(Plan._fields) - 1), tree=nodes)  # pyright: ignore
 
     @jax.jit
     def search(params, keys, state, tree=None):
-        mesh = build_mesh(keys.shape[0])
+        num_games = keys.shape[0]
+        num_devices = min(num_games, len(jax.devices()))
+        lanes = -(-num_games // num_devices) * num_devices
+        mesh = build_mesh(lanes)
         if mesh.size == 1:
             return plan(params, keys, state, tree)
+        if lanes > num_games:
+            filled = jnp.minimum(jnp.arange(lanes), num_games - 1)
+            keys, state = jax.tree.map(lambda x: x[filled], (keys, state))
+            tree = jax.tree.map(lambda x: x[:, filled], tree)
         shares = jax.shard_map(
             plan,
             mesh=mesh,
@@ -83,7 +92,11 @@ def spread(plan: Callable[[Any, Array, State, Tree | None], Plan]) -> Callable[.
             out_specs=found,
             check_vma=False,
         )
-        return shares(params, keys, state, tree)
+        *of_games, tree = shares(params, keys, state, tree)
+        if lanes > num_games:
+            of_games = [x[:num_games] for x in of_games]
+            tree = jax.tree.map(lambda x: x[:, :num_games], tree)
+        return Plan(*of_games, tree=tree)
 
     return search
 

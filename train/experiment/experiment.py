@@ -24,6 +24,7 @@ from .page import html, markdown
 from .parts import PARTS
 from .settings import NAME, Settings, refuse_changes
 from .story import story, summary
+from .strength import AT_ONCE
 from .truth import truth_of
 
 
@@ -75,7 +76,7 @@ def prepare(settings: Settings, directory: Path, resume: bool = False) -> Experi
             config = settings.config(planner, seed)
             runs[planner].append(run.prepare(config, place, resume and place.exists()))
         agent, nodes = runs[planner][0].agent, settings.configs[planner].search.num_nodes
-        check_search(agent.planner, max(budget.simulations), budget.num_openings)
+        check_search(agent.planner, max(budget.simulations), max(budget.num_openings, AT_ONCE))
         check_search(agent.planner, nodes, budget.num_walks)
     return Experiment(settings, runs, directory)
 

@@ -49,7 +49,7 @@ class Measuring:
         """Strength as one number: against the truth where it is known, else the ladder."""
         self.pulse()
         if self.truth is not None:
-            return strength_lib.kept(contender, self.truth, self.budget.num_openings, simulations)
+            return strength_lib.kept(contender, self.truth, simulations)
         return self.ladder(contender, simulations)
 
     def ladder(self, contender: Contender, simulations: int | None = None) -> Measured:

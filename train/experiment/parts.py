@@ -26,8 +26,10 @@ from .strength import Measured
 from .tournament import Entrant, tournament
 from .truth import valuer
 
-SCALED, SCALED_OPENINGS = 500, 25
-"""Positions and openings that every number of simulations is tried on, at most."""
+SCALED, SCALED_OPENINGS = 500, 60
+"""Positions, and openings over all seeds, that every number of simulations is tried on, at most."""
+RATED_OPENINGS = 50
+"""Openings of a match between two who are rated, at most; everybody meets everybody."""
 
 
 def training(measuring: Measuring) -> dict[str, Any]:
@@ -58,7 +60,6 @@ def strength(measuring: Measuring) -> dict[str, Any]:
         "players": [],
     }
     solution, measured = solution_of(measuring.game), {}
-    size = measuring.budget.num_openings
     for contender in measuring.contenders:
         for how, simulations in ((ALONE, 0), (SEARCH, None)):
             if how == ALONE and contender.name == CROSS:
@@ -69,11 +70,11 @@ def strength(measuring: Measuring) -> dict[str, Any]:
             measured[contender.name, how, "ladder"] = score
             if measuring.truth is not None:
                 measuring.pulse()
-                kept, plies = strength_lib.by_ply(contender, measuring.truth, size, simulations)
+                kept, plies = strength_lib.by_ply(contender, measuring.truth, simulations)
                 row |= {"kept": kept.estimate, "plies": plies}
                 measured[contender.name, how, "kept"] = kept
             if solution is not None:
-                row["lines"] = _lines(contender, solution, size, simulations)
+                row["lines"] = _lines(contender, solution, simulations)
             found["players"].append(row)
     measure = "kept" if measuring.truth is not None else "ladder"
     found["measure"] = measure
@@ -89,10 +90,10 @@ def strength(measuring: Measuring) -> dict[str, Any]:
 
 
 def _lines(
-    contender: Contender, solution: Solution, size: int, simulations: int | None
+    contender: Contender, solution: Solution, simulations: int | None
 ) -> list[dict[str, int]]:
     """Lost lines of play, seed by seed."""
-    judged = strength_lib.judgements(contender, solution, size, simulations)
+    judged = strength_lib.judgements(contender, solution, simulations)
     return [
         {"lost": one.lost_lines, "of": one.num_lines, "unbeatable": one.unbeatable}
         for one in judged
@@ -139,7 +140,8 @@ def ratings(measuring: Measuring) -> dict[str, Any]:
             alone = [named(contender.player(s, 0), ALONE) for s in seeds]
             entrants.append(Entrant(f"{contender.name}, {ALONE}", alone))
             entrants += _half_trained(measuring, contender)
-    sizes = (measuring.budget.num_openings, measuring.opening_plies)
+    openings = min(measuring.budget.num_openings, RATED_OPENINGS)
+    sizes = (openings, measuring.opening_plies)
     game = measuring.contenders[0].game
     return tournament(game, entrants, rungs[0].name, *sizes, measuring.pulse)._asdict()
 
@@ -158,7 +160,8 @@ def _half_trained(measuring: Measuring, contender: Contender) -> list[Entrant]:
 def scaling(measuring: Measuring) -> dict[str, Any]:
     """Every contender with every number of simulations; where search stops helping."""
     truth = measuring.truth and measuring.truth.some(SCALED)
-    openings = min(measuring.budget.num_openings, SCALED_OPENINGS)
+    share = max(1, SCALED_OPENINGS // len(measuring.budget.seeds))
+    openings = min(measuring.budget.num_openings, share)
     budget = replace(measuring.budget, num_openings=openings)
     some = replace(measuring, truth=truth, budget=budget)
     found = [

@@ -13,6 +13,9 @@ from .contenders import Contender
 from .intervals import OPENINGS, Clusters, Estimate, difference, error, estimate
 from .truth import Truth
 
+AT_ONCE = 100
+"""Positions that are thought about in one batch."""
+
 
 class Measured(NamedTuple):
     """A contender's strength as one number a cluster, in [0, 1].
@@ -49,12 +52,10 @@ class Plies(NamedTuple):
     value_error: list[Estimate]
 
 
-def kept(
-    contender: Contender, truth: Truth, batch_size: int, simulations: int | None = None
-) -> Measured:
-    """Whether moves keep the game value, in every position of `truth`, asked in batches."""
+def kept(contender: Contender, truth: Truth, simulations: int | None = None) -> Measured:
+    """Whether moves keep the game value, in every position of `truth`."""
     rows = [
-        truth.keeps(contender.think(seed, truth.state, batch_size, simulations).action)
+        truth.keeps(contender.think(seed, truth.state, AT_ONCE, simulations).action)
         for seed in range(len(contender.params))
     ]
     return Measured(rows, _clusters(truth))
@@ -65,11 +66,11 @@ def _clusters(truth: Truth) -> Clusters:
 
 
 def by_ply(
-    contender: Contender, truth: Truth, batch_size: int, simulations: int | None = None
+    contender: Contender, truth: Truth, simulations: int | None = None
 ) -> tuple[Measured, Plies]:
     """The same, and ply by ply with the error of the value."""
     thoughts = [
-        contender.think(seed, truth.state, batch_size, simulations)
+        contender.think(seed, truth.state, AT_ONCE, simulations)
         for seed in range(len(contender.params))
     ]
     good = [truth.keeps(thought.action) for thought in thoughts]
@@ -130,13 +131,13 @@ def meet(
 
 
 def judgements(
-    contender: Contender, solution: Solution, batch_size: int, simulations: int | None = None
+    contender: Contender, solution: Solution, simulations: int | None = None
 ) -> list[Judgement]:
     """Every seed against the solution: lost lines prove who can be made to err."""
     return [
         judge(
             solution,
-            moves_of(contender.player(seed, simulations), solution, match_key(seed), batch_size),
+            moves_of(contender.player(seed, simulations), solution, match_key(seed), AT_ONCE),
         )
         for seed in range(len(contender.params))
     ]
