@@ -12,7 +12,7 @@ import pytest
 from duozero.train import checkpoint, course, folder, lock, packed
 from duozero.train.config import Config, resolve, to_toml
 from duozero.train.prepared import prepare
-from duozero.train.progress import Silent
+from duozero.train.progress import Silent, strength
 from duozero.train.run import execute, train
 from duozero.train.trained import load, load_player
 
@@ -87,7 +87,11 @@ def test_a_finished_run_holds_its_settings_checkpoints_and_report(straight):
     assert sorted(steps) == ["2", "4"]
     report = json.loads((directory / "report.json").read_text())
     assert report["positions"] == 4 * 4 * 6
-    assert "| parameters |" in (directory / "report.md").read_text()
+    lines = (directory / "report.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    last = straight.rows[-1]
+    assert ["best/round", str(last["best/round"])] in rows
+    assert rows[-1] == ["4", "96", f"{last['seconds']:.0f}", strength(last)]
 
 
 def test_the_player_of_a_run_has_its_averaged_parameters(straight):

@@ -18,6 +18,7 @@ from .course import Course, begin, under_way
 from .folder import Row
 from .prepared import Run, prepare
 from .progress import Report, Silent, strength
+from .report import table
 from .rounds import play_round
 from .seeds import each_seed
 from .state import TrainState
@@ -153,7 +154,8 @@ def _no_phase(name: str):
 def summary(trained: TrainedRun) -> Row:
     """The final report as numbers."""
     run, row = trained.run, trained.rows[-1]
-    final: dict[str, Any] = {k: v for k, v in row.items() if k.startswith(("strength/", "loss/"))}
+    kinds = ("strength/", "loss/", "best/")
+    final: dict[str, Any] = {k: v for k, v in row.items() if k.startswith(kinds)}
     return {
         "game": run.config.game,
         "planner": run.config.planner,
@@ -184,11 +186,20 @@ def closing(trained: TrainedRun) -> str:
 def _write_report(trained: TrainedRun) -> None:
     numbers = summary(trained)
     folder.write(trained.run.directory / "report.json", json.dumps(numbers, indent=1) + "\n")
-    title = f"# {numbers['planner']} on {numbers['game']}, seed {numbers['seed']}\n\n"
-    lines = [
-        f"| {name} | {value:.4g} |" if isinstance(value, float) else f"| {name} | {value} |"
+    whole = [
+        [name, f"{value:.4g}" if isinstance(value, float) else f"{value}"]
         for name, value in numbers.items()
         if name != "config"
     ]
-    table = "\n".join(["| | |", "|---|---|", *lines])
-    folder.write(trained.run.directory / "report.md", title + table + "\n")
+    curve = [
+        [f"{row['round']}", f"{row['positions']:,}", f"{row['seconds']:.0f}", strength(row)]
+        for row in trained.rows
+        if strength(row)
+    ]
+    parts = [
+        f"# {numbers['planner']} on {numbers['game']}, seed {numbers['seed']}",
+        table([["", ""], *whole]),
+    ]
+    if curve:
+        parts.append(table([["round", "positions", "seconds", "strength"], *curve]))
+    folder.write(trained.run.directory / "report.md", "\n\n".join(parts) + "\n")

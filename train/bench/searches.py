@@ -23,7 +23,7 @@ from ..memory import check_search
 from ..report import table
 from .base import Bench, Numbers, Tell, paragraph
 from .parts import moves_only, network_named, roots_only
-from .timing import compiled, in_turn, rate, ratio, short, times
+from .timing import compiled, in_turn, medians, rate, ratio, short, times
 
 Array = jax.Array
 ENGINES: tuple[Engine, ...] = ("duozero", "mctx")
@@ -213,13 +213,13 @@ def _as_text(settings: Settings, found: list[Numbers]) -> str:
         parts.append(f"{name} on {settings.game}, network: {settings.network}{weights}")
         parts.append(table([["policy", "batch x N", *_SPEEDS], *map(_speeds, cells)]))
         parts.append(table([["policy", "batch x N", *_COSTS], *map(_costs, cells)]))
-    return "\n\n".join([*parts, paragraph(_EXPLAIN.format(settings.repeats))])
+    return "\n\n".join([*parts, paragraph(_EXPLAIN.format(medians(settings.repeats)))])
 
 
 _SPEEDS = ["ours, simulations/s", "mctx", "ours / mctx", "same"]
 _COSTS = ["overhead, ours", "mctx", "MB, ours", "mctx", "compiled in s, ours", "mctx"]
 _EXPLAIN = (
-    "Medians of {} measurements made in turn [lowest..highest; of the ratio, of "
+    "{} made in turn [lowest..highest; of the ratio, of "
     "the pairs]. Searches run on one device, the first (on a CPU that is one core, but for the "
     "network's matrix products). N: simulations a move. Same: the share of searches that visit "
     "alike under the same noise. Overhead: time of a search / (N x time of the network alone). "

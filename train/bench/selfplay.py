@@ -26,7 +26,7 @@ from ..report import table
 from ..selfplay import Games, self_play, start
 from .base import Bench, Numbers, Tell, of_run, paragraph, run_title
 from .parts import moves_only, null_model, roots_only, rules_only
-from .timing import compiled, in_turn, on_one_core, rate, ratio, times
+from .timing import compiled, in_turn, medians, on_one_core, rate, ratio, times
 
 Array = jax.Array
 
@@ -162,7 +162,7 @@ _WHAT = {
     "rules": "the rules alone",
 }
 _EXPLAIN = (
-    "Medians of {} measurements made in turn [lowest..highest; of the ratio, of the pairs]. One "
+    "{} made in turn [lowest..highest; of the ratio, of the pairs]. One "
     "core: one device whose threads are held there, which costs some; a process that was never "
     "given more is a tenth faster. Network: its evaluations, alone. Rules: their moves, alone. "
     "Tree: self-play with a network that costs nothing, less the rules. The rest: observations, "
@@ -184,7 +184,7 @@ def _as_text(config: Config, repeats: int, found: Numbers) -> str:
             row.append(cell)
     parts = [["share of the time", *found["shares"]]]
     parts += [["", *(f"{share:.1%}" for share in found["shares"].values())]]
-    explained = paragraph(_EXPLAIN.format(repeats))
+    explained = paragraph(_EXPLAIN.format(medians(repeats)))
     return "\n\n".join([paragraph(title), table(rows), table(parts), explained])
 
 

@@ -82,6 +82,11 @@ def spread(values: Iterable[float]) -> Spread:
     return Spread(statistics.median(values), min(values), max(values))
 
 
+def medians(repeats: int) -> str:
+    """What the figures of a table are, as the words that its explanation begins with."""
+    return "Single measurements" if repeats == 1 else f"Medians of {repeats} measurements"
+
+
 def rate(count: float, seconds: list[float]) -> Spread:
     """How many a second, where `count` took each of `seconds`."""
     return spread(count / x for x in seconds)

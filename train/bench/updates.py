@@ -12,7 +12,7 @@ from ..loss import Metrics
 from ..memory import check_memory
 from ..report import table
 from .base import Bench, Numbers, Tell, of_run, paragraph, run_title
-from .timing import in_turn, rate
+from .timing import in_turn, medians, rate
 
 LOOPS = {"turn": "one after the other", "scan": "in one program"}
 """How the updates of a round are made; `build_learner` chooses."""
@@ -76,7 +76,7 @@ def _as_text(config: Config, repeats: int, found: Numbers) -> str:
     unroll = f", {config.learn.num_unroll_steps} moves each" if config.planner == "muzero" else ""
     title = paragraph(f"{run_title(config)}; {size}{unroll}")
     spread = (
-        f"Medians of {repeats} measurements of {found['updates']} updates made in turn "
+        f"{medians(repeats)} of {found['updates']} updates made in turn "
         "[lowest..highest]. Training makes them in one program, but one after the other where "
         "a convolution is learned on a CPU."
     )

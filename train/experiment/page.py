@@ -62,7 +62,7 @@ def _markdown(block: Block) -> str:
         case Rows(rows):
             return table([[cell.replace("|", "\\|") for cell in row] for row in rows])
         case Picture(name, caption):
-            return f"![{caption}](figures/{name}.svg)"
+            return f"![{name}](figures/{name}.svg)\n\n{paragraphs(caption)}"
 
 
 def _bullet(sentence: str) -> str:

@@ -26,7 +26,7 @@ from .strength import Measured
 from .tournament import Entrant, tournament
 from .truth import valuer
 
-SCALED, SCALED_OPENINGS = 500, 60
+SCALED, SCALED_OPENINGS = 300, 60
 """Positions, and openings over all seeds, that every number of simulations is tried on, at most."""
 RATED_OPENINGS = 50
 """Openings of a match between two who are rated, at most; everybody meets everybody."""
