@@ -28,8 +28,8 @@ from .truth import valuer
 
 SCALED, SCALED_OPENINGS = 300, 60
 """Positions, and openings over all seeds, that every number of simulations is tried on, at most."""
-RATED_OPENINGS = 50
-"""Openings of a match between two who are rated, at most; everybody meets everybody."""
+RATED_OPENINGS = 120
+"""Openings over all seeds between two who are rated, at most; everybody meets everybody."""
 
 
 def training(measuring: Measuring) -> dict[str, Any]:
@@ -140,8 +140,7 @@ def ratings(measuring: Measuring) -> dict[str, Any]:
             alone = [named(contender.player(s, 0), ALONE) for s in seeds]
             entrants.append(Entrant(f"{contender.name}, {ALONE}", alone))
             entrants += _half_trained(measuring, contender)
-    openings = min(measuring.budget.num_openings, RATED_OPENINGS)
-    sizes = (openings, measuring.opening_plies)
+    sizes = (_share(measuring, RATED_OPENINGS), measuring.opening_plies)
     game = measuring.contenders[0].game
     return tournament(game, entrants, rungs[0].name, *sizes, measuring.pulse)._asdict()
 
@@ -157,11 +156,16 @@ def _half_trained(measuring: Measuring, contender: Contender) -> list[Entrant]:
     return [Entrant(name, [half.player(seed) for seed in seeds])]
 
 
+def _share(measuring: Measuring, openings: int) -> int:
+    """Each seed's part of so many openings; no more than those of the other matches."""
+    budget = measuring.budget
+    return min(budget.num_openings, max(1, openings // len(budget.seeds)))
+
+
 def scaling(measuring: Measuring) -> dict[str, Any]:
     """Every contender with every number of simulations; where search stops helping."""
     truth = measuring.truth and measuring.truth.some(SCALED)
-    share = max(1, SCALED_OPENINGS // len(measuring.budget.seeds))
-    openings = min(measuring.budget.num_openings, share)
+    openings = _share(measuring, SCALED_OPENINGS)
     budget = replace(measuring.budget, num_openings=openings)
     some = replace(measuring, truth=truth, budget=budget)
     found = [
