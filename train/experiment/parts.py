@@ -238,12 +238,13 @@ def sides(measuring: Measuring) -> dict[str, Any]:
     }
 
 
+# What takes longest stands last.
 PARTS: dict[str, tuple[str, Callable[[Measuring], dict[str, Any]]]] = {
     "training": ("reading what training took", training),
     "strength": ("measuring strength", strength),
     "curves": ("measuring strength along training", curves),
-    "scaling": ("searching more and less", scaling),
     "cards": ("unrolling the learned model", cards),
     "sides": ("looking where the planners disagree", sides),
     "ratings": ("playing the tournament", ratings),
+    "scaling": ("searching more and less", scaling),
 }
