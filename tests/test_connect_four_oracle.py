@@ -232,6 +232,7 @@ def test_the_solver_scores_boards_and_mirror_images_alike(solver, sampled):
     state = replay(ConnectFour(), [p.moves for p in sampled])
     for position, board in zip(sampled, np.asarray(state.board), strict=True):
         assert solver.scores_on(board) == position.scores
+        assert solver.value_on(board) == position.value
         assert solver.scores(position.moves.translate(mirror)) == position.scores[::-1]
 
 

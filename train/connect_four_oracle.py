@@ -122,7 +122,14 @@ class Solver:
 
     def scores_on(self, board: np.ndarray) -> Scores:
         """The same for a board `[6, 7]` as `ConnectFourState` has it."""
-        return self._scores(self._board.from_array((board + 1).tolist()))
+        return self._scores(self._of(board))
+
+    def value_on(self, board: np.ndarray) -> int:
+        """As `value`, of a board."""
+        return self._solver.mtdf(self._of(board))
+
+    def _of(self, board: np.ndarray) -> Any:
+        return self._board.from_array((board + 1).tolist())
 
     def _played(self, moves: str) -> Any:
         return self._board([int(column) - 1 for column in moves])

@@ -114,8 +114,7 @@ def valuer(game: str) -> Callable[[Any], np.ndarray] | None:
         over, boards = np.asarray(state.terminated), np.asarray(state.board)
         found = np.zeros(over.shape)
         for at in zip(*np.nonzero(~over), strict=True):
-            scores = solver.scores_on(boards[at])
-            found[at] = np.sign(max(score for score in scores if score is not None))
+            found[at] = np.sign(solver.value_on(boards[at]))
         return found
 
     return value
