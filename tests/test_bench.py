@@ -223,3 +223,8 @@ def test_a_null_network_says_what_an_untrained_one_says(tic_tac_toe, tiny):
     untrained = answers(tiny, tiny.init(jax.random.key(1)))
     nothing = answers(null_model(tic_tac_toe), {})
     jax.tree.map(np.testing.assert_array_equal, nothing, untrained)
+
+
+def test_one_measurement_has_no_median():
+    assert timing.medians(1) == "Single measurements"
+    assert timing.medians(3) == "Medians of 3 measurements"

@@ -346,6 +346,12 @@ def test_a_ladder_without_rungs_is_none():
         ladder(SimpleNamespace(params=[None]), (), num_openings=1, opening_plies=0)
 
 
+@pytest.mark.parametrize(("seeds", "share"), [(1, 50), (5, 12), (70, 1)])
+def test_seeds_share_the_openings_of_what_takes_long(seeds, share):
+    budget = replace(TINY, seeds=tuple(range(seeds)), num_openings=50)
+    assert parts._share(SimpleNamespace(budget=budget), 60) == share
+
+
 def test_a_piece_of_a_part_is_measured_once(tmp_path):
     def never():
         raise AssertionError
