@@ -16,8 +16,9 @@ from duozero.train.arena import match
 from duozero.train.config import resolve
 from duozero.train.connect_four_oracle import KINDS, Position, Solver, perfect_player
 from duozero.train.connect_four_positions import NAME, read, replay, sample, write
+from duozero.train.judgement import moves_in
 from duozero.train.losing_moves import Losses, count
-from duozero.train.oracles import moves_in, solve
+from duozero.train.oracles import solve
 from duozero.train.players import Player, random_player
 from duozero.train.score import wilson
 from duozero.train.trained import Trained

@@ -10,8 +10,8 @@ from duozero import planners
 from duozero.models import mlp
 from duozero.planners import gumbel
 from duozero.train.config import Config, LearnConfig, PlayConfig, resolve
+from duozero.train.judgement import judge, moves_of
 from duozero.train.learner import make_learner
-from duozero.train.oracles import judge, moves_of
 from duozero.train.run import train
 from duozero.train.targets import lambda_return
 

@@ -7,7 +7,8 @@ import pytest
 from duozero.games import make
 from duozero.train import report
 from duozero.train.experiment.chapters import _lost
-from duozero.train.oracles import judge, moves_of, solve
+from duozero.train.judgement import judge, moves_of
+from duozero.train.oracles import solve
 from duozero.train.players import perfect_player, random_player
 from toys import Bonus, Walk
 

@@ -12,8 +12,8 @@ from . import connect_four_positions, losing_moves, roster
 from .arena import match, match_key
 from .catalogue import solution_of
 from .connect_four_oracle import Position, Solver
+from .judgement import Judgement
 from .measure import judged
-from .oracles import Judgement
 from .players import Player
 from .progress import Report, Silent, for_terminal
 from .report import EXPLAIN_JUDGEMENTS, EXPLAIN_SCORES, judgement_rows, paragraphs, table

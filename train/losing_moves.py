@@ -9,7 +9,7 @@ import numpy as np
 from ..games.connect_four import ConnectFour
 from .connect_four_oracle import DIFFICULTIES, KINDS, STAGES, Position
 from .connect_four_positions import replay
-from .oracles import moves_in
+from .judgement import moves_in
 from .players import Player
 from .score import wilson
 

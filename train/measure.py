@@ -15,7 +15,8 @@ from .catalogue import solution_of
 from .checkpoint import Best
 from .config import Config
 from .folder import Row
-from .oracles import Judgement, Solution, judge, moves_of
+from .judgement import Judgement, judge, moves_of
+from .oracles import Solution
 from .players import Player
 from .score import Score
 

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from .oracles import Judgement
+from .judgement import Judgement
 
 WIDTH = 100
 

@@ -17,7 +17,7 @@ from ..agent import Agent, make_agent, spread
 from ..build import build_search
 from ..catalogue import game_named
 from ..config import Config, SearchConfig
-from ..oracles import moves_in
+from ..judgement import moves_in
 from ..players import Player
 from ..trained import load
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from ..agent import mcts
 from ..arena import match_key, points
-from ..oracles import Judgement, Solution, judge, moves_of
+from ..judgement import Judgement, judge, moves_of
+from ..oracles import Solution
 from ..players import Player
 from .contenders import Contender
 from .intervals import OPENINGS, Clusters, Estimate, difference, error, estimate
