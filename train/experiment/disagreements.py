@@ -9,6 +9,7 @@ from ...games.elsewhere import FAULTS
 from ...planners import line_text, principal_variation
 from ...planners.variation import written
 from .contenders import Contender
+from .strength import AT_ONCE
 from .truth import Truth
 
 
@@ -51,7 +52,6 @@ class Disagreement(NamedTuple):
 def disagreements(
     pair: list[Contender],
     state: Any,
-    size: int,
     num: int,
     truth: Truth | None = None,
     seed: int = 0,
@@ -64,12 +64,11 @@ def disagreements(
     Args:
         pair: two contenders.
         state: `[N, ...]`, where to look; those of `truth`, if that is given.
-        size: of the batches.
         num: how many to show.
         truth: about all of these positions.
         seed: whose networks are asked.
     """
-    thoughts = [contender.think(seed, state, size) for contender in pair]
+    thoughts = [contender.think(seed, state, AT_ONCE) for contender in pair]
     actions = [thought.action for thought in thoughts]
     differ = np.flatnonzero(actions[0] != actions[1])
     if truth is None:
@@ -82,7 +81,7 @@ def disagreements(
     chosen = np.array(order[:num], int)
     if not len(chosen):
         return [], 0
-    return _seen(pair, state, chosen, size, truth, seed), len(differ)
+    return _seen(pair, state, chosen, truth, seed), len(differ)
 
 
 def _in_turn(groups: list[list[int]]) -> list[list[int]]:
@@ -90,10 +89,10 @@ def _in_turn(groups: list[list[int]]) -> list[list[int]]:
     return [[group[i] for group in groups if i < len(group)] for i in range(longest)]
 
 
-def _seen(pair, state, chosen, size, truth, seed) -> list[Disagreement]:
+def _seen(pair, state, chosen, truth, seed) -> list[Disagreement]:
     """The chosen positions, looked at again with the whole tree."""
     # As many as in the batches before, for which the search is compiled.
-    padded = np.resize(chosen, max(size, len(chosen)))
+    padded = np.resize(chosen, max(AT_ONCE, len(chosen)))
     asked = jax.tree.map(lambda x: np.asarray(x)[padded], state)
     plans = []
     for contender in pair:

@@ -217,8 +217,8 @@ def cards(measuring: Measuring) -> dict[str, Any]:
 
 def sides(measuring: Measuring) -> dict[str, Any]:
     """Positions in which the two planners disagree."""
-    size = measuring.budget.num_openings
     if measuring.truth is None:
+        size = measuring.budget.num_openings
         act, key = players.random_player(), jax.random.key(7)
         walks = walk(measuring.contenders[0].game, act, key, 8 * size, 0)
         rows = np.asarray(walks.state.observation)[0].reshape(8 * size, -1)
@@ -229,7 +229,7 @@ def sides(measuring: Measuring) -> dict[str, Any]:
         state, what = measuring.truth.state, measuring.truth.what
     num = measuring.budget.num_boards
     measuring.pulse()
-    found, differ = disagreements(measuring.contenders[:2], state, size, num, measuring.truth)
+    found, differ = disagreements(measuring.contenders[:2], state, num, measuring.truth)
     return {
         "positions": found,
         "differ": differ,
