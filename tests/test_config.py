@@ -57,6 +57,14 @@ def test_what_a_preset_says_in_words_is_no_setting(tmp_path, monkeypatch):
         preset("race_to_21", "muzero")
 
 
+def test_every_preset_states_the_positions_that_it_plays():
+    for game, planner, budget, _ in recipes():
+        config = preset(game, planner)
+        play = config.play
+        played = f"{config.num_rounds * play.num_games * play.num_moves:,} positions"
+        assert budget.startswith(played), f"{game} by {planner}: {budget}"
+
+
 def test_every_preset_says_what_both_planners_reached():
     told = {(game, planner) for game, planner, *_ in recipes()}
     for game in ("tic_tac_toe", "connect_four", "gomoku_6x6_4", "race_to_21"):
