@@ -9,7 +9,8 @@ import numpy as np
 
 from .oracles import Solution, batched
 
-Player = Callable[[jax.Array, Any], jax.Array]
+Act = Callable[[jax.Array, Any], jax.Array]
+"""`(keys [B], state [B, ...]) -> action [B]`: a `Player`, or a plain function."""
 
 
 class Judgement(NamedTuple):
@@ -34,7 +35,7 @@ class Judgement(NamedTuple):
         return self.lost_lines + self.doomed_lines == 0
 
 
-def moves_of(player: Player, solution: Solution, key: jax.Array, size: int = 1024) -> np.ndarray:
+def moves_of(player: Act, solution: Solution, key: jax.Array, size: int = 1024) -> np.ndarray:
     """The player's move in every position, `[N]` int32; -1 where the game has ended."""
     where = solution.undecided
     state = jax.tree.map(lambda x: x[where], solution.state)
@@ -43,7 +44,7 @@ def moves_of(player: Player, solution: Solution, key: jax.Array, size: int = 102
     return moves
 
 
-def moves_in(player: Player, state: Any, key: jax.Array, size: int) -> np.ndarray:
+def moves_in(player: Act, state: Any, key: jax.Array, size: int) -> np.ndarray:
     """The player's move in each state of `[N, ...]`, `[N]` int32, asked in batches of `size`."""
     keys = np.asarray(jax.random.key_data(jax.random.split(key, len(state.observation))))
     act = lambda x: player(jax.random.wrap_key_data(jnp.asarray(x.keys)), x.state)  # noqa: E731
