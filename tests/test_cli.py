@@ -214,6 +214,7 @@ def test_more_rounds_may_be_asked_for(place, capsys):
     assert folder.stored_config(place / "longer").num_rounds == 3
 
 
+@pytest.mark.slow
 def test_a_run_is_held_against_another_player(place, capsys):
     assert cli.main(["evaluate", "run", "--against", "random", "--openings", "4"]) == 0
     shown = capsys.readouterr().out

@@ -67,7 +67,8 @@ def learner(game, model, rate, scan=False, target=TARGET):
     )
 
 
-@pytest.mark.parametrize("scan", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scan", [False, True])
 def test_a_round_ends_where_the_policy_has_moved_too_far(tic_tac_toe, tiny, scan):
     trained = learner(tic_tac_toe, tiny, rate=100.0, scan=scan)
     state = trained.play(trained.init(jax.random.key(0)))

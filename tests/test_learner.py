@@ -140,6 +140,7 @@ def test_moves_carry_the_number_of_updates_behind_them(untaught):
     np.testing.assert_array_equal(version[6:], 3)
 
 
+@pytest.mark.slow
 def test_the_parameters_that_play_follow_those_that_learn(untaught):
     state = untaught.play(untaught.init(jax.random.key(0)))
     for _ in range(2):
