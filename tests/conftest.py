@@ -2,13 +2,14 @@
 
 import contextlib
 import os
+import tempfile
 
 # Most of the time goes to compiling programs that run for milliseconds.
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
 
-os.environ["DUOZERO_CACHE"] = "off"  # Tests compile anew, and leave nothing behind.
+os.environ["DUOZERO_CACHE"] = "off"  # Tests leave nothing behind.
 
 import jax
 import pytest
@@ -17,6 +18,13 @@ from duozero.games import GAMES, make
 from duozero.models import mlp
 from duozero.train.oracles import solve
 from hypothesis import settings
+
+# What one process has compiled no other compiles again: the first one makes a folder for all.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    OWN = tempfile.TemporaryDirectory(prefix="duozero_tests_")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = OWN.name
+    jax.config.update("jax_compilation_cache_dir", OWN.name)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 jax.config.update("jax_num_cpu_devices", 4)  # Before anything has touched a device.
 jax.config.update("jax_numpy_rank_promotion", "raise")  # [B, 1] - [B] fails, not broadcasts.

@@ -125,6 +125,7 @@ def test_in_the_race_who_is_perfect_wins_from_every_won_opening(race):
     assert score.wins == score.losses == 30
 
 
+@pytest.mark.slow
 def test_extra_turns_and_rewards_on_the_way_are_added_up():
     """The toy pays a quarter at 5 and the rest at the end; no sum of those is nothing."""
     game = Bonus(11)

@@ -209,6 +209,7 @@ def test_the_shares_of_the_parts_sum_to_one():
     assert found == {"network": 0.5, "rules": 0.1, "tree": 0.3, "the rest": pytest.approx(0.1)}
 
 
+@pytest.mark.slow
 def test_a_null_network_says_what_an_untrained_one_says(tic_tac_toe, tiny):
     state = jax.vmap(tic_tac_toe.init)(jax.random.split(jax.random.key(0), 2))
 

@@ -215,6 +215,7 @@ def test_settings_that_were_cut_short_are_refused(straight, tmp_path):
         train(straight.run.config, run, resume=True)
 
 
+@pytest.mark.slow
 def test_a_run_older_than_a_setting_plays_and_goes_on(straight, tmp_path, monkeypatch):
     config, run = straight.run.config, tmp_path / "run"
     older = lambda config: to_toml(config).replace("value_weight = 1.0\n", "")  # noqa: E731

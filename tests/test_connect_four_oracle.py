@@ -204,6 +204,7 @@ def test_an_evaluation_says_how_many_moves_are_lost(game, tmp_path, capsys):
     assert found["interval"][0] <= found["share"] <= found["interval"][1]
 
 
+@pytest.mark.slow
 def test_without_the_extra_all_but_the_losing_moves_is_there(game, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "bitbully", None)
     assert evaluate.execute(evaluation(game, tmp_path, None)) == 0
@@ -255,6 +256,7 @@ def test_the_sample_is_what_it_says(game, solver, sampled, tmp_path):
     assert read(game, tmp_path) == sampled
 
 
+@pytest.mark.slow
 def test_what_was_solved_once_needs_no_solver_again(
     game, solver, sampled, tmp_path, capsys, monkeypatch
 ):

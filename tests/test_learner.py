@@ -157,6 +157,7 @@ def test_without_an_average_the_newest_parameters_play(learner):
     assert_equal(state.params, state.average)
 
 
+@pytest.mark.slow
 def test_what_is_in_the_replay_is_learned(untaught):
     state = untaught.play(untaught.play(untaught.init(jax.random.key(0))))
     losses = []

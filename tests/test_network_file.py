@@ -12,16 +12,10 @@ from duozero.train.catalogue import game_named
 from duozero.train.config import resolve, to_toml
 from duozero.train.run import train
 from duozero.train.trained import load, load_player
+from test_checkpoint import SETTINGS as TINY
 
 GAME = "race_to_5_2"
-SETTINGS = {
-    "num_rounds": 1,
-    "model": {"width": 8, "depth": 1},
-    "search": {"num_simulations": 2},
-    "play": {"num_games": 4, "num_moves": 6},
-    "learn": {"num_updates": 2, "batch_size": 8, "replay_moves": 16, "num_unroll_steps": 2},
-    "evaluate": {"num_openings": 4, "mcts_simulations": 2},
-}
+SETTINGS = TINY | {"num_rounds": 1}
 
 
 @pytest.fixture(

@@ -54,6 +54,7 @@ def test_who_names_nobody_is_told_of_the_shipped_network(say):
     assert first_line.startswith("tic_tac_toe: you against alphazero; you move first.")
 
 
+@pytest.mark.slow
 def test_who_names_nobody_where_no_network_is_shipped_is_told_of_a_search(say):
     first_line = say("race_to_5_2 --second --seed 1").splitlines()[0]
     assert first_line.startswith("race_to_5_2: you against mcts:400; mcts:400 moves first.")

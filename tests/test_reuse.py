@@ -193,10 +193,8 @@ def test_a_tree_of_other_games_is_refused():
         jax.eval_shape(search, params, keys(1), shapes(1), tree)
 
 
-SLOW = [pytest.param(num_games, marks=pytest.mark.slow) for num_games in (1, 6)]
-
-
-@pytest.mark.parametrize("num_games", [3, *SLOW])
+@pytest.mark.slow
+@pytest.mark.parametrize("num_games", [1, 3, 6])
 def test_games_that_the_devices_do_not_divide_are_searched_as_ever(num_games):
     """On four devices, the first plan and one that goes on from it."""
     search = planners.puct(planners.rollout(GAME), 8, normalize="none", reuse=True)

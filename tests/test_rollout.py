@@ -87,6 +87,7 @@ def visits(tic_tac_toe):
     return visits
 
 
+@pytest.mark.slow
 def test_what_a_search_finds_depends_on_its_own_key_alone(visits):
     together, others = visits([1, 2, 3, 4]), visits([5, 2, 7, 4])
     np.testing.assert_array_equal(together[1::2], others[1::2])

@@ -163,7 +163,10 @@ def test_with_no_unroll_a_window_is_one_position():
     np.testing.assert_array_equal(sample.value, [1])
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "gomoku_5x4_3", "race_to_21"])
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("gomoku_5x4_3", "race_to_21")]
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", *OTHERS])
 def test_a_turned_sample_is_a_sample_of_the_turned_game(name):
     """Observation, moves and policies are mapped by one symmetry: the turned moves, played from
     the turned position, end in the turned end, and the policy still prefers the move played."""
