@@ -157,6 +157,7 @@ def test_what_is_no_match_is_refused(game, sizes, message):
         match(game, random_player(), random_player(), jax.random.key(0), *sizes)
 
 
+@pytest.mark.slow
 def test_a_match_of_a_size_already_played_compiles_nothing(tic_tac_toe, compilations):
     players = random_player(), greedy_centre_player(tic_tac_toe)
     match(tic_tac_toe, *players, jax.random.key(0), 25)

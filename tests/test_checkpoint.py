@@ -75,6 +75,7 @@ def test_two_rounds_and_two_more_are_four(straight, tmp_path):
         }
 
 
+@pytest.mark.slow
 def test_measuring_does_not_touch_training(straight, tmp_path):
     config = dataclasses.replace(straight.run.config, evaluate_every=1)
     assert same(train(config, tmp_path / "run").state, straight.state)

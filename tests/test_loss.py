@@ -53,7 +53,7 @@ def test_the_total_is_the_sum_of_its_terms(planner):
     np.testing.assert_allclose(total, parts, rtol=1e-6)
 
 
-@pytest.mark.parametrize("num_bins", [0, 5])
+@pytest.mark.parametrize("num_bins", [0, pytest.param(5, marks=pytest.mark.slow)])
 def test_without_an_unroll_muzero_learns_what_alphazero_learns(tic_tac_toe, num_bins):
     model = mlp(tic_tac_toe, width=16, depth=1, num_bins=num_bins)
     rules = planners.alphazero(tic_tac_toe, model)

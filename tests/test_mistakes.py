@@ -67,7 +67,10 @@ def solved(name):
     return solve({"bonus": Bonus, "walk": Walk}[name]() if name != "race" else make("race_to_21"))
 
 
-@pytest.mark.parametrize("name", ["bonus", "walk", "race"])
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("walk", "race")]
+
+
+@pytest.mark.parametrize("name", ["bonus", *OTHERS])
 def test_the_search_is_that_of_a_plain_tree_whoever_moves_next(name):
     """Mistakes 1, 9 and 14: a constant discount; a target that is not the search's value; the
     extremes of values from mixed points of view. One player, extra turns, alternation."""
@@ -142,7 +145,7 @@ def test_the_second_game_is_searched_like_the_first(planner):
     assert len(set(weights[0].tolist())) > 1
 
 
-@pytest.mark.parametrize("name", ["alphazero", "rollout"])
+@pytest.mark.parametrize("name", ["alphazero", pytest.param("rollout", marks=pytest.mark.slow)])
 def test_no_node_of_a_tree_has_an_illegal_move(solution, tic_tac_toe, tiny, name):
     """Mistake 4, a mask at the root only. The network prefers what is illegal."""
     if name == "rollout":
@@ -194,7 +197,10 @@ def test_noise_is_mixed_into_the_prior_of_legal_moves_alone(solution, tic_tac_to
     np.testing.assert_allclose(quarters, quarters.round(), atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "policy"), [("tic_tac_toe", gumbel), ("bonus", puct)])
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [("tic_tac_toe", gumbel), pytest.param("bonus", puct, marks=pytest.mark.slow)],
+)
 def test_with_an_exact_model_muzero_searches_as_alphazero(solution, name, policy):
     """Whatever the network says, to the last visit: the planners differ in nothing else."""
     known = solution if name == "tic_tac_toe" else solved(name)

@@ -19,7 +19,8 @@ SETTINGS = TINY | {"num_rounds": 1}
 
 
 @pytest.fixture(
-    scope="module", params=["alphazero", pytest.param("muzero", marks=pytest.mark.slow)]
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.slow) for name in ("alphazero", "muzero")],
 )
 def place(request, tmp_path_factory):
     """A folder with a run and its network file."""

@@ -103,7 +103,8 @@ WINS = {(0, 3, 1, 4): 2, (4, 0, 2, 1): 6, (0, 4, 8, 2, 1): 6}
 
 
 @pytest.mark.parametrize(
-    ("policy", "normalize"), [(gumbel, "range"), (puct, "range"), (puct, "none")]
+    ("policy", "normalize"),
+    [(gumbel, "range"), (puct, "range"), pytest.param(puct, "none", marks=pytest.mark.slow)],
 )
 def test_a_win_at_once_is_found(tic_tac_toe, tiny, policy, normalize):
     search = policy(planners.alphazero(tic_tac_toe, tiny), 48, normalize=normalize)
