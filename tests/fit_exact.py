@@ -25,18 +25,14 @@ NUM_LABELLED, NUM_UPDATES, BATCH, SIMULATIONS = 36_000, 3_000, 256, 64
 GAME = make("connect_four")
 
 
-def board_keys(moves):
-    boards = np.asarray(positions.replay(GAME, moves).board)
-    return [min(board.tobytes(), board[:, ::-1].tobytes()) for board in boards]
-
-
 def labelled(solver, held_out):
     """Moves and scores of positions none of which is held out, most of them early or middle."""
-    rng, seen, found = random.Random(1), set(held_out), []
+    boards = np.asarray(positions.replay(GAME, [position.moves for position in held_out]).board)
+    rng, seen, found = random.Random(1), set(map(positions.key_of, boards)), []
     while len(found) < NUM_LABELLED:
         plies = [rng.randrange(*((0, 38) if rng.random() < 0.4 else (3, 21))) for _ in range(256)]
-        drawn = [positions._random_moves(rng, num_moves) for num_moves in plies]
-        found += [(x, solver.scores(x)) for x in positions._fresh(GAME, drawn, seen)]
+        drawn = [positions.random_moves(rng, num_moves) for num_moves in plies]
+        found += [(x, solver.scores(x)) for x in positions.fresh(GAME, drawn, seen)]
         print(f"\r{len(found)} positions solved", end="", flush=True)
     print()
     return found
@@ -110,7 +106,7 @@ def main():
         trained = load(path, SIMULATIONS)
         report(str(path), trained.agent, trained.params, held_out)
     report("shipped", shipped.agent, shipped.params, held_out)
-    rows = labelled(solver, board_keys([position.moves for position in held_out]))
+    rows = labelled(solver, held_out)
     params = fit(shipped.agent.planner.model, *arrays(rows))
     report("fitted", shipped.agent, params, held_out)
 

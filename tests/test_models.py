@@ -97,7 +97,9 @@ def test_the_answer_for_a_position_does_not_depend_on_its_batch(kind):
         np.testing.assert_array_equal(batch[0], one[0])
 
 
-@pytest.mark.parametrize("kind", ["mlp", pytest.param("cnn", marks=pytest.mark.slow), "resnet"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "cnn")) for kind in KINDS]
+)
 def test_embeddings_stay_bounded_however_often_g_is_applied(kind):
     game = make("tic_tac_toe")
     model = KINDS[kind](game)

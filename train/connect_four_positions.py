@@ -50,8 +50,8 @@ def sample(game: ConnectFour, solver: Solver, num_per_kind: int = NUM_PER_KIND) 
     for stage, plies in STAGES.items():
         mine = [kind for kind in KINDS if kind[0] == stage]
         while any(len(found[kind]) < num_per_kind for kind in mine):
-            drawn = [_random_moves(rng, rng.choice(plies)) for _ in range(256)]
-            for moves in _fresh(game, drawn, seen):
+            drawn = [random_moves(rng, rng.choice(plies)) for _ in range(256)]
+            for moves in fresh(game, drawn, seen):
                 kind = kind_of(moves, solver.value(moves))
                 if len(found[kind]) < num_per_kind:
                     position = Position(moves, solver.scores(moves))
@@ -59,7 +59,7 @@ def sample(game: ConnectFour, solver: Solver, num_per_kind: int = NUM_PER_KIND) 
     return [position for positions in found.values() for position in positions]
 
 
-def _random_moves(rng: random.Random, num_moves: int) -> str:
+def random_moves(rng: random.Random, num_moves: int) -> str:
     """Columns that are not full, uniformly; whether somebody wins on the way is not looked at."""
     moves = ""
     for _ in range(num_moves):
@@ -67,7 +67,12 @@ def _random_moves(rng: random.Random, num_moves: int) -> str:
     return moves
 
 
-def _fresh(game: ConnectFour, drawn: list[str], seen: set[bytes]) -> list[str]:
+def key_of(board: np.ndarray) -> bytes:
+    """The same for a board `[6, 7]` and its mirror image."""
+    return min(board.tobytes(), board[:, ::-1].tobytes())
+
+
+def fresh(game: ConnectFour, drawn: list[str], seen: set[bytes]) -> list[str]:
     """Those that are undecided, offer a choice and were not `seen`, nor their mirror images."""
     state = replay(game, drawn)
     choice = np.asarray(state.legal_action_mask).sum(axis=1) > 1
@@ -75,7 +80,7 @@ def _fresh(game: ConnectFour, drawn: list[str], seen: set[bytes]) -> list[str]:
     for moves, board, fits in zip(
         drawn, np.asarray(state.board), choice & ~np.asarray(state.terminated), strict=True
     ):
-        key = min(board.tobytes(), board[:, ::-1].tobytes())
+        key = key_of(board)
         if fits and key not in seen:
             seen.add(key)
             fresh.append(moves)
